@@ -1,0 +1,1 @@
+"""Agent definitions that work as shipped."""

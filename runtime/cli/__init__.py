@@ -1,0 +1,1 @@
+"""The command line: app is the table of commands, one file for each group."""

@@ -1,0 +1,263 @@
+"""Every error pagemind raises, grouped by who must act.
+
+    PagemindError
+    ├── UserError              the person: one line, no traceback            exit 1
+    │   ├── UnknownAgent, UnknownDefinition, AgentExists, InvalidName
+    │   ├── DefinitionError    a YAML file: path and line are in the message
+    │   ├── AgentInUse         another process holds the agent               exit 75
+    │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
+    │   └── LocalModelError    a model file is absent, truncated or wrong
+    ├── ToolError              the model: it becomes the tool's result
+    │   ├── UnknownTool, BadArguments, ToolFailed
+    │   └── BlockError         BlockNotFound, BlockReadOnly, BlockLimitExceeded, EditMismatch
+    ├── ModelError             the loop: retry, stop, evict or re-ask        exit 4
+    │   ├── ContextOverflow, OutputReserveConflict
+    │   ├── AuthenticationFailed, ModelNotFound, BadRequest
+    │   ├── RateLimited, ModelOverloaded, ModelUnreachable, ModelTimeout, StreamBroken
+    │   └── BadReply
+    ├── StorageError           the disk                                      exit 4
+    │   └── LostAgent, SchemaTooNew, DiskFull
+    ├── LimitExceeded          a limit of the runtime itself                 exit 5
+    │   └── PromptTooLarge     the request cannot fit; names every section's tokens
+    └── Cancelled              a person pressed Ctrl-C                       exit 130
+
+A message says what happened and where; `hint` says what to do next.
+"""
+
+from collections.abc import Mapping
+
+
+class PagemindError(Exception):
+    """The root. `exit_code` is the CLI's; `retryable`: the same call may succeed later."""
+
+    exit_code = 4
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def as_json(self) -> dict[str, object]:
+        """The `error` object of contract.md."""
+        return {
+            "type": type(self).__name__,
+            "message": self.message,
+            "hint": self.hint,
+            "code": self.exit_code,
+            "retryable": self.retryable,
+        }
+
+
+# --- the person -------------------------------------------------------------------------------
+
+
+class UserError(PagemindError):
+    """The person gave something that cannot work; shown as one line with its hint."""
+
+    exit_code = 1
+
+
+class UnknownAgent(UserError):
+    """No agent of that name in this home."""
+
+
+class UnknownDefinition(UserError):
+    """No shipped definition, file or path of that name."""
+
+
+class AgentExists(UserError):
+    """An agent of that name is there already."""
+
+
+class InvalidName(UserError):
+    """A name that cannot be an agent's, a block's or a tag's."""
+
+
+class DefinitionError(UserError):
+    """A definition is malformed; the message starts with file:line."""
+
+
+class NotFound(UserError):
+    """A person named a message, page, passage, block or version that is not there."""
+
+
+class AgentInUse(UserError):
+    """Another process or thread is running this agent."""
+
+    exit_code = 75
+    retryable = True
+
+
+class HomeUnusable(UserError):
+    """The home folder cannot be read or written."""
+
+
+class NoModel(UserError):
+    """No model is configured, and none was found."""
+
+
+class WindowTooSmall(UserError):
+    """The fixed part leaves too little room; the message lists each section's tokens."""
+
+
+class EmbeddingMismatch(UserError):
+    """A table was made by one embedding model and opened with another; both are named."""
+
+
+class LocalModelError(UserError):
+    """A local model file is unknown, absent, truncated or not what its hash says."""
+
+
+class MissingExtra(UserError):
+    """An optional package is not installed; the hint has the pip command."""
+
+
+# --- the model --------------------------------------------------------------------------------
+
+
+class ToolError(PagemindError):
+    """Something the model did wrong; its text becomes the tool's result."""
+
+
+class UnknownTool(ToolError):
+    """The model called a function that does not exist."""
+
+
+class BadArguments(ToolError):
+    """The arguments of a call are not what the function takes."""
+
+
+class ToolFailed(ToolError):
+    """The function ran and could not do what was asked."""
+
+
+class BlockError(ToolError):
+    """An edit of core memory that was refused; the value is unchanged."""
+
+
+class BlockNotFound(BlockError):
+    """No block of that label."""
+
+
+class BlockReadOnly(BlockError):
+    """The block may not be edited by the model."""
+
+
+class BlockLimitExceeded(BlockError):
+    """The new value would be longer than the block's limit."""
+
+
+class EditMismatch(BlockError):
+    """The old text of an edit occurs nowhere, or more than once."""
+
+
+# --- the loop ---------------------------------------------------------------------------------
+
+
+class ModelError(PagemindError):
+    """A model call failed. `retry_after` is in seconds where the provider said so."""
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class ContextOverflow(ModelError):
+    """The provider says that the prompt is longer than its window."""
+
+
+class OutputReserveConflict(ModelError):
+    """Prompt plus max_tokens exceed the window although the prompt alone would fit."""
+
+
+class AuthenticationFailed(ModelError):
+    """A key is missing or refused."""
+
+
+class ModelNotFound(ModelError):
+    """The provider does not know this model."""
+
+
+class BadRequest(ModelError):
+    """The provider refused the request for a reason that repeating will not mend."""
+
+
+class RateLimited(ModelError):
+    """Too many requests; retry after a wait."""
+
+    retryable = True
+
+
+class ModelOverloaded(ModelError):
+    """The provider failed on its side (5xx)."""
+
+    retryable = True
+
+
+class ModelUnreachable(ModelError):
+    """No connection could be made."""
+
+    retryable = True
+
+
+class ModelTimeout(ModelError):
+    """No answer within the deadline."""
+
+    retryable = True
+
+
+class StreamBroken(ModelError):
+    """The stream ended in the middle of a reply."""
+
+    retryable = True
+
+
+class BadReply(ModelError):
+    """The reply could not be read (HTML, no choices, not the wire format)."""
+
+    retryable = True
+
+
+# --- the disk ---------------------------------------------------------------------------------
+
+
+class StorageError(PagemindError):
+    """The state database or a tier could not be read or written."""
+
+
+class LostAgent(StorageError):
+    """Another process took this agent over while we were suspended; nothing was written."""
+
+
+class SchemaTooNew(StorageError):
+    """The home was written by a newer pagemind; it was left untouched."""
+
+    exit_code = 1
+
+
+class DiskFull(StorageError):
+    """No space left; what was acknowledged is intact."""
+
+
+# --- limits -----------------------------------------------------------------------------------
+
+
+class LimitExceeded(PagemindError):
+    """A limit of the runtime was reached."""
+
+    exit_code = 5
+
+
+class PromptTooLarge(LimitExceeded):
+    """The request cannot be made to fit the window. `sections` maps each section to its tokens."""
+
+    def __init__(self, message: str, *, sections: Mapping[str, int], hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.sections = dict(sections)
+
+
+class Cancelled(PagemindError):
+    """A person stopped the turn."""
+
+    exit_code = 130

@@ -1,0 +1,1 @@
+"""Models: litellm, the embedded llama.cpp, the scripted one, and the embedders."""

@@ -1,0 +1,114 @@
+"""What tools may ask of the runtime: Core, Recall, Archival, Pages. The runtime implements them.
+
+These are the seams between `tools/` and the kernel: a tool never sees the database.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from pagemind.runtime.outbox import Tier
+from pagemind.runtime.passage import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """Typed, pushed down to the store; None or empty means no restriction. Times are aware UTC."""
+
+    role: str | None = None
+    speaker: str | None = None
+    start: datetime | None = None  # inclusive
+    end: datetime | None = None  # exclusive
+    tags: tuple[str, ...] = ()  # all of them
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result (contract.md: `memory search`). `id` is m42 or a7."""
+
+    id: str
+    tier: Tier
+    text: str
+    score: float
+    seq: int = 0
+    page: str | None = None
+    role: str = ""
+    speaker: str = ""
+    conversation: int = 0
+    origin: str = ""
+    source: str = ""
+    said_at: datetime | None = None
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    in_context: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits best first; `searched` is how many rows the tier holds (for "0 matches among N")."""
+
+    hits: tuple[Hit, ...]
+    searched: int
+
+
+class Recall(Protocol):
+    """Every message ever."""
+
+    def search(self, query: str | None, filters: SearchFilters, limit: int) -> SearchResult:
+        """Without a query: newest first. Never the agent's own search calls and their results."""
+
+
+class Archival(Protocol):
+    """Passages that someone chose to keep. Numbers are those of short ids (a7)."""
+
+    def search(self, query: str, filters: SearchFilters, limit: int) -> SearchResult: ...
+
+    def insert(
+        self,
+        text: str,
+        *,
+        tags: Sequence[str] = (),
+        importance: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> tuple[Passage, bool]:
+        """The passage, and whether it is new (an exact duplicate returns the existing one)."""
+
+    def edit(self, number: int, text: str) -> Passage:
+        """Replace the text; the old version is kept. Raises ToolFailed for an unknown id."""
+
+    def delete(self, number: int) -> Passage:
+        """Retire the passage: hidden, recoverable. Raises ToolFailed for an unknown id."""
+
+    def count(self) -> int: ...
+
+
+class Core(Protocol):
+    """Core memory, edited by the model. Every edit is versioned and checked before it is stored."""
+
+    def append(self, block: str, content: str) -> str:
+        """The new value. Raises BlockError."""
+
+    def edit(self, block: str, old_text: str, new_text: str) -> str: ...
+
+    def rewrite(self, block: str, content: str) -> str: ...
+
+    def labels(self) -> list[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One part of a page or an over-long message, as text for the model."""
+
+    text: str
+    part: int
+    parts: int
+    reference: dict[str, Any]
+
+
+class Pages(Protocol):
+    """Evicted messages, in pages."""
+
+    def read(self, id: str, part: int) -> Reading:
+        """A part of page p17 or message m42. Raises ToolFailed: unknown id, part out of range."""

@@ -1,0 +1,110 @@
+"""Every number and path of the project, each with the reason for its value.
+
+Fractions are of *room* (usable − fixed: what can be paged) unless a comment says otherwise.
+Sizes named *_TOKENS are tokens, *_BYTES bytes, *_SECONDS seconds.
+"""
+
+import os
+from pathlib import Path
+
+# --- versions of what is stored -----------------------------------------------------------------
+
+STATE_SCHEMA = 1  # state.db of an agent
+HOME_SCHEMA = 1  # home.db
+TIER_SCHEMA = 1  # LanceDB tables
+JSON_SCHEMA = 1  # every --json answer
+TEXT_RECIPE = 1  # what is embedded and indexed for a row; a change needs `memory rebuild`
+
+# --- the window ---------------------------------------------------------------------------------
+
+DEFAULT_WINDOW_TOKENS = 8192  # where neither the person, the server nor the registry knows
+MIN_WINDOW_TOKENS = 1024  # below this no system prompt with functions fits
+RESERVE_FRACTION = 0.15  # of the window, kept free for the reply …
+RESERVE_MAX_TOKENS = 4096  # … but no more than this: longer replies are rare and cost room
+RESERVE_MIN_TOKENS = 128
+MIN_ROOM_FRACTION = 0.25  # of usable; below it the agent would do nothing but flush (design D6)
+
+WARN = 0.70  # the MemGPT paper's example values
+FLUSH = 1.00
+KEEP = 0.50
+IDLE_FLUSH = 0.90  # of flush: above it the flush runs after the reply, so that nobody waits
+SUMMARY_FRACTION = 0.15
+PAGE_TABLE_FRACTION = 0.12
+PREFETCH_FRACTION = 0.10
+MESSAGE_FRACTION = 0.25  # a longer message is shown as an excerpt with a page_in handle
+RESULTS_FRACTION = 0.50  # what the results of one group share
+PAGE_IN_FRACTION = 0.25  # one part of a page: what a single page_in may take
+
+PAGE_TOKENS = 1500  # a page is at most this …
+PAGE_FRACTION = 1 / 6  # … or this share of room, so that three fit beside the queue
+DIRECTORY_FANOUT = 16  # consecutive siblings to a directory
+GIST_TOKENS = 48  # one line of the page table
+GIST_KEYWORDS = 8
+HANDLE_TOKENS = 40  # a finished turn's result above this becomes a one-line handle at the flush
+EXCERPT_MIN_TOKENS = 48  # an excerpt below this says nothing
+
+CALIBRATION_MARGIN = 0.05
+CALIBRATION_ALPHA = 0.3  # exponential moving average of reported ÷ estimated
+CALIBRATION_RANGE = (0.5, 2.5)
+CALIBRATION_MIN_TOKENS = 200  # below it the fixed overhead of a chat template drowns the ratio
+MESSAGE_OVERHEAD_TOKENS = 4  # role and delimiters of one message in common chat templates
+OVERFLOW_RETRIES = 3  # each with a strictly falling target
+OVERFLOW_SHRINK = 0.75  # of the last target
+
+# --- one turn -----------------------------------------------------------------------------------
+
+MAX_STEPS = 50
+MAX_TOOL_ERRORS = 8  # in a row
+MAX_IDENTICAL_CALLS = 4  # same name and arguments in a row; the third answer is a nudge
+NUDGE_AT = 3
+MAX_PAGE_INS = 20
+MAX_TURN_SECONDS = 1800.0
+EMPTY_RETRIES = 1  # an empty completion is asked again once
+TIME_PAUSE_SECONDS = 600.0  # after a pause this long the time stands on the message
+CONVERSATION_PAUSE_SECONDS = 4 * 3600.0
+RESULT_PART_TOKENS = 600  # one part of a search answer
+
+# --- model calls --------------------------------------------------------------------------------
+
+MODEL_RETRIES = 4
+RETRY_BASE_SECONDS = 1.0
+RETRY_MAX_SECONDS = 30.0
+RETRY_AFTER_MAX_SECONDS = 120.0  # a provider that asks for more has said no
+MODEL_DEADLINE_SECONDS = 300.0  # a whole call, streamed or not
+MODEL_SILENCE_SECONDS = 60.0  # without a byte
+CONNECT_TIMEOUT_SECONDS = 10.0
+LOCAL_THREADS = 1  # two threads collapse on a busy two-core machine (measured)
+LOCAL_WINDOW_TOKENS = 4096
+LOCAL_MAX_TOKENS = 256
+LOCAL_PREFETCH_TOKENS = 120
+
+# --- storage ------------------------------------------------------------------------------------
+
+WRITE_BACK_ROWS = 64  # one LanceDB commit; one-row commits cost a manifest each
+WRITE_BACK_IDLE_SECONDS = 2.0
+OPTIMIZE_COMMITS = 40  # compaction and cleanup after this many commits
+CLEANUP_AGE_SECONDS = 600.0
+VECTOR_INDEX_ROWS = 50_000  # below it brute force is exact and cheap
+INDEX_CACHE_BYTES = 64 << 20  # caps of the LanceDB session; uncapped, memory grows without bound
+METADATA_CACHE_BYTES = 32 << 20
+SQLITE_BUSY_SECONDS = 10.0
+SEARCH_OVERFETCH = 100  # candidates of each leg before fusion
+EMBED_BATCH = 32
+CHUNK_TOKENS = 200  # of a passage; the embedder reads 256
+NEAR_DUPLICATE = 0.92  # cosine at which an insert mentions what is already there
+HEARTBEAT_SECONDS = 5.0
+
+BLOCK_LIMIT = 2000  # characters, where a definition says nothing
+MAX_NAME = 64
+MAX_MESSAGE_BYTES = 64 << 20
+
+
+def home_path(home: str | Path | None = None) -> Path:
+    """The folder that holds all state: the argument, `PAGEMIND_HOME`, or the platform's own."""
+    if home is not None:
+        return Path(home).expanduser()
+    if named := os.environ.get("PAGEMIND_HOME"):
+        return Path(named).expanduser()
+    import platformdirs
+
+    return platformdirs.user_data_path("pagemind", appauthor=False)

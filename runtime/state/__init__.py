@@ -1,0 +1,1 @@
+"""The state database (SQLite): the authority for every text an agent holds."""

@@ -1,0 +1,1 @@
+"""The LanceDB tiers: recall and archival, derived rows that can be rebuilt."""

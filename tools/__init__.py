@@ -1,0 +1,1 @@
+"""The functions the model calls; this file is the table."""
