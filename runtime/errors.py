@@ -4,6 +4,7 @@
     ├── UserError              the person: one line, no traceback            exit 1
     │   ├── UnknownAgent, UnknownDefinition, AgentExists, InvalidName
     │   ├── DefinitionError    a YAML file: path and line are in the message
+    │   ├── TemplateError      a prompt file: absent, or its variables do not fit
     │   ├── AgentInUse         another process holds the agent               exit 75
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
     │   └── LocalModelError    a model file is absent, truncated or wrong
@@ -76,6 +77,10 @@ class InvalidName(UserError):
 
 class DefinitionError(UserError):
     """A definition is malformed; the message starts with file:line."""
+
+
+class TemplateError(UserError):
+    """A prompt is not there, or was filled with too few or too many variables."""
 
 
 class NotFound(UserError):

@@ -77,6 +77,11 @@ LOCAL_THREADS = 1  # two threads collapse on a busy two-core machine (measured)
 LOCAL_WINDOW_TOKENS = 4096
 LOCAL_MAX_TOKENS = 256
 LOCAL_PREFETCH_TOKENS = 120
+LOCAL_BATCH_TOKENS = 64  # of a prefill; between batches it can be stopped (about a second)
+LOCAL_CACHE_MIB = 128  # prompts kept beside the slot, so that a summary does not cost the prefix
+PULL_CONNECT_TIMEOUT_SECONDS = 4.0  # of a model hub: out of reach should be known at once
+PULL_SILENCE_SECONDS = 60.0
+LOCAL_ARGUMENT_CHARS = 400  # one string argument; bounds the babble of a small model
 
 # --- storage ------------------------------------------------------------------------------------
 
@@ -96,6 +101,9 @@ HEARTBEAT_SECONDS = 5.0
 
 BLOCK_LIMIT = 2000  # characters, where a definition says nothing
 MAX_NAME = 64
+MAX_DEFINITION_BYTES = 256 << 10  # a definition is written by hand; long text belongs in a prompt
+MAX_DEFINITION_VALUES = 10_000  # after anchors are expanded: a page of nested ones is a bomb
+MAX_PROMPT_BYTES = 1 << 20
 MAX_MESSAGE_BYTES = 64 << 20
 
 

@@ -1,0 +1,323 @@
+"""AgentDefinition: the checked value of a YAML agent, from a shipped name, a file or stored JSON.
+
+What a definition leaves out has the defaults of settings.py. `${VAR}` in text is resolved when a
+definition is loaded and never stored: `to_json` keeps what was written, `from_json` resolves anew.
+Shipped prompts follow the installed version; the text of a prompt given by path is stored, so that
+an agent survives the move of a file. Every fault is a DefinitionError: all of them, each with its
+line.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
+
+from pagemind.runtime import settings, yaml_reader
+from pagemind.runtime.definition_faults import Fault, complain, from_validation
+from pagemind.runtime.definition_parts import (
+    BlockSpec,
+    Budget,
+    FunctionName,
+    Label,
+    Limits,
+    ModelName,
+    ModelSpec,
+    Name,
+    Prefetch,
+    Pressure,
+    Protocol,
+    Section,
+    Timezone,
+    Whole,
+    Words,
+)
+from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefinition
+from pagemind.runtime.function_names import GROUPS, expand
+from pagemind.runtime.interpolation import resolve_all
+from pagemind.runtime.template import Template, available, load
+from pagemind.runtime.yaml_reader import Document
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+STORED_VERSION = 1
+_PACKAGE = "pagemind.agents"
+Groups = Mapping[str, tuple[str, ...]]
+
+
+def _default_blocks() -> dict[str, BlockSpec]:
+    return {"persona": BlockSpec(), "human": BlockSpec()}
+
+
+def _one_or_more(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+def _variable(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("must be text or a number")
+    return str(value)
+
+
+class AgentDefinition(Section):
+    """What an agent is made from. Frozen; made by `load_definition` or `parse_definition`."""
+
+    name: Name
+    description: Words = ""
+    model: ModelSpec | None = None
+    summarizer: ModelName | None = None
+    embedding: ModelName = "local/minilm"
+    context_window: Whole | None = Field(
+        default=None, ge=settings.MIN_WINDOW_TOKENS, le=100_000_000
+    )
+    output_reserve: Whole | None = Field(default=None, ge=settings.RESERVE_MIN_TOKENS)
+    pressure: Pressure = Pressure()
+    protocol: Protocol = "default"
+    # Names of prompts, paths or texts; joined by an empty line.
+    system: Annotated[tuple[Words, ...], BeforeValidator(_one_or_more)] = ()
+    vars: dict[str, Annotated[str, BeforeValidator(_variable)]] = Field(default_factory=dict)
+    blocks: dict[Label, BlockSpec] = Field(default_factory=_default_blocks)
+    tools: tuple[FunctionName, ...] = tuple(GROUPS)
+    prefetch: Prefetch = Prefetch()
+    timezone: Timezone | None = None
+    budget: Budget = Budget()
+    limits: Limits = Limits()
+    local_only: bool = False
+
+    _document: Document = PrivateAttr()
+    _prompts: dict[str, str] = PrivateAttr(default_factory=dict)
+    _groups: Groups = PrivateAttr(default=GROUPS)
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """What was written, with `${VAR}` unresolved: what may be stored and shown."""
+        return self._document.value
+
+    @property
+    def source(self) -> str:
+        """The file it came from, as errors name it."""
+        return self._document.source
+
+    def states(self, key: str) -> bool:
+        """Whether the definition says this itself; otherwise the value is a default."""
+        return key in self.model_fields_set
+
+    @property
+    def summarizer_name(self) -> str | None:
+        """The model that writes summaries, if it is not the agent's own."""
+        return self.summarizer or (self.model.summarizer if self.model else None)
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the functions the model may call, in the order of the table."""
+        return expand(self.tools, self._groups)
+
+    @property
+    def zone(self) -> "ZoneInfo | None":
+        """The agent's time zone; None is the machine's."""
+        from zoneinfo import ZoneInfo
+
+        return ZoneInfo(self.timezone) if self.timezone else None
+
+    def prompts(self, protocol: str | None = None) -> tuple[Template, ...]:
+        """The parts of the system instructions: those named, else the protocol's own.
+
+        `protocol` stands in for the definition's where the runtime chose another.
+        """
+        protocol = protocol or self.protocol
+        own = "guided" if protocol == "guided" else "memgpt"
+        parts = tuple(self._prompt(each) for each in self.system or (own,))
+        return (*parts, load("heartbeat")) if protocol == "heartbeat" else parts
+
+    def instructions(self, protocol: str | None = None) -> str:
+        """The system instructions with `vars` filled in."""
+        filled = []
+        for template in self.prompts(protocol):
+            wanted = {name: self.vars[name] for name in template.variables if name in self.vars}
+            filled.append(template.fill(**wanted))
+        return "\n\n".join(filled)
+
+    def to_json(self) -> str:
+        """For the agent's state: what was written, and the prompts that were given by path."""
+        return json.dumps(
+            {
+                "v": STORED_VERSION,
+                "source": self.source,
+                "prompts": self._prompts,
+                "definition": self.raw,
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(
+        cls, text: str, *, environ: Mapping[str, str] | None = None, groups: Groups = GROUPS
+    ) -> Self:
+        """The inverse of `to_json`. Raises DefinitionError, also for a variable no longer set."""
+        stored = json.loads(text)
+        if stored["v"] > STORED_VERSION:
+            raise DefinitionError(
+                f"{stored['source']}: stored by a newer pagemind (format {stored['v']})",
+                hint="upgrade pagemind",
+            )
+        document = Document(stored["definition"], stored["source"], {})
+        return cls._checked(document, stored["prompts"], environ, groups)
+
+    @classmethod
+    def _checked(
+        cls,
+        document: Document,
+        prompts: dict[str, str],
+        environ: Mapping[str, str] | None,
+        groups: Groups,
+    ) -> Self:
+        value, unset = resolve_all(document.value, os.environ if environ is None else environ)
+        faults: list[Fault] = [
+            (path, f"${{{name}}} is not set; set it, or write ${{{name}:-default}} for a default")
+            for path, name in unset.items()
+        ]
+        try:
+            definition = cls.model_validate(_spelt_out(value), context={"groups": groups})
+        except ValidationError as error:
+            found = [fault for fault in from_validation(error, cls) if fault[0] not in unset]
+            raise complain(document, [*faults, *found]) from None
+        definition._document = document
+        definition._prompts = dict(prompts)
+        definition._groups = groups
+        faults.extend(definition._cross_checks())
+        if faults:
+            raise complain(document, faults)
+        return definition
+
+    def _prompt(self, written: str) -> Template:
+        """One part of `system`: text if it has several words, a path if it has a slash or a
+        suffix other than .md, else the name of a shipped prompt."""
+        if any(character.isspace() for character in written.strip()):
+            return Template.from_text(written.strip("\n"), f"{self.source}: system")
+        if "/" not in written and written.removesuffix(".md") in available():
+            return load(written)
+        if "/" not in written and "." not in written:
+            return load(written)  # raises, with the nearest name
+        if written not in self._prompts:
+            path = Path(self.source).parent / Path(written).expanduser()
+            self._prompts[written] = load(path).text
+        return Template.from_text(self._prompts[written], written)
+
+    def _cross_checks(self) -> Iterator[Fault]:
+        """Faults that need more than one section, or a prompt, to be seen."""
+        if self.summarizer and self.model and self.model.summarizer not in (None, self.summarizer):
+            yield (
+                ("summarizer",),
+                f"model.summarizer already says {self.model.summarizer}; keep one",
+            )
+        if self.context_window and self.output_reserve:
+            most = self.context_window // 2
+            if self.output_reserve > most:
+                yield (
+                    ("output_reserve",),
+                    f"must leave half of the window: at most {most:,} of {self.context_window:,}, "
+                    f"not {self.output_reserve:,}",
+                )
+        try:
+            templates = self.prompts()
+        except TemplateError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            yield ("system",), f"{error.message}{hint}"
+            return
+        used = {name: template for template in templates for name in template.variables}
+        for name, template in used.items():
+            if name not in self.vars:
+                yield (
+                    ("vars",) if self.vars else ("system",),
+                    f"{template.source} needs {name!r}; add it under vars",
+                )
+        for name in self.vars:
+            if name not in used:
+                close = get_close_matches(name, used, n=1)
+                nearest = f"; did you mean {close[0]!r}?" if close else "; take it out"
+                yield ("vars", name), f"no prompt of this definition uses it{nearest}"
+
+
+def shipped_definitions() -> list[str]:
+    """The names of the definitions that come with pagemind."""
+    names = (each.name for each in files(_PACKAGE).iterdir())
+    return sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+
+
+def parse_definition(
+    text: str,
+    source: str = "definition",
+    *,
+    environ: Mapping[str, str] | None = None,
+    groups: Groups = GROUPS,
+) -> AgentDefinition:
+    """The definition in this YAML text. `source` is what errors call it; paths of prompts are
+    relative to its folder. Raises DefinitionError."""
+    return AgentDefinition._checked(yaml_reader.read(text, source), {}, environ, groups)
+
+
+def load_definition(
+    name_or_path: str | Path,
+    *,
+    environ: Mapping[str, str] | None = None,
+    groups: Groups = GROUPS,
+) -> AgentDefinition:
+    """A shipped definition by name, or a file by path (one with a slash or ending in .yaml).
+
+    Raises UnknownDefinition with the nearest name, and DefinitionError.
+    """
+    written = str(name_or_path)
+    is_path = (
+        isinstance(name_or_path, Path) or "/" in written or written.endswith((".yaml", ".yml"))
+    )
+    if is_path:
+        path = Path(written).expanduser()
+        data, source = _read_file(path), str(path)
+    elif written in shipped_definitions():
+        data, source = (files(_PACKAGE) / f"{written}.yaml").read_bytes(), f"{written}.yaml"
+    else:
+        shipped = shipped_definitions()
+        close = get_close_matches(written, shipped, n=1)
+        nearest = f"did you mean {close[0]}? " if close else ""
+        raise UnknownDefinition(
+            f"no definition is called {written!r}",
+            hint=f"{nearest}shipped: {', '.join(shipped)}; or give the path of a .yaml file",
+        )
+    text = yaml_reader.decode(data, source)
+    return parse_definition(text, source, environ=environ, groups=groups)
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(settings.MAX_DEFINITION_BYTES + 1)
+    except OSError as error:
+        near = ""
+        if isinstance(error, FileNotFoundError) and path.parent.is_dir():
+            beside = [each.name for each in path.parent.glob("*.y*ml")]
+            if close := get_close_matches(path.name, beside, n=1):
+                near = f"did you mean {path.with_name(close[0])}?"
+        reason = (error.strerror or str(error)).lower()
+        raise UnknownDefinition(f"{path}: {reason}", hint=near) from None
+
+
+def _spelt_out(value: dict[str, Any]) -> dict[str, Any]:
+    """The short forms in full: a model by name alone, a block that is only its text or nothing."""
+    value = dict(value)
+    model = value.get("model")
+    if isinstance(model, str):
+        value["model"] = {"name": model}
+    elif isinstance(model, dict) and isinstance(model.get("fallbacks"), list):
+        named = [{"name": f} if isinstance(f, str) else f for f in model["fallbacks"]]
+        value["model"] = {**model, "fallbacks": named}
+    if isinstance(value.get("blocks"), dict):
+        value["blocks"] = {
+            label: {} if block is None else {"value": block} if isinstance(block, str) else block
+            for label, block in value["blocks"].items()
+        }
+    return value

@@ -1,0 +1,130 @@
+"""What is wrong with a definition, in words: all faults at once, each line `file:line: …`.
+
+Takes the validator's findings and the document they came from; makes one DefinitionError.
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, get_args
+
+from pagemind.runtime.errors import DefinitionError
+from pagemind.runtime.yaml_reader import Document, Path
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
+
+Fault = tuple[Path, str]
+
+_BOUNDS = {
+    "greater_than": ("gt", "more than"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"),
+    "less_than_equal": ("le", "at most"),
+}
+_WANTED = {
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "dict_type": "must be a mapping of keys to values",
+    "model_type": "must be a mapping of keys to values",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+}
+
+
+def complain(document: Document, faults: Sequence[Fault]) -> DefinitionError:
+    """One error for all of them, in the order of the file."""
+    first = {path: number for number, path in enumerate(document.lines)}
+
+    def position(fault: Fault) -> int:
+        path = fault[0]
+        while path and path not in first:
+            path = path[:-1]
+        return first.get(path, 0)
+
+    lines = []
+    for path, message in sorted(faults, key=position):
+        where = document.where(path)
+        if where == document.source and document.lines:
+            where += ":1"
+        name = ".".join(str(step) for step in path)
+        lines.append(f"{where}: {name}: {message}" if name else f"{where}: {message}")
+    return DefinitionError("\n".join(dict.fromkeys(lines)))
+
+
+def from_validation(error: "ValidationError", root: "type[BaseModel]") -> list[Fault]:
+    """The validator's findings, in our words."""
+    findings = error.errors(include_url=False, include_input=True)
+    misspelt = {
+        (*f["loc"][:-1], close)
+        for f in findings
+        if f["type"] == "extra_forbidden"
+        and (close := _nearest(str(f["loc"][-1]), _keys_at(root, f["loc"][:-1])))
+    }
+    faults: list[Fault] = []
+    for finding in findings:
+        path = tuple(step for step in finding["loc"] if step != "[key]")
+        if finding["type"] == "missing" and path in misspelt:
+            continue  # said already: the key stands there, misspelt
+        faults.append(_fault(finding, path, root))
+    return faults
+
+
+def _fault(finding: "ErrorDetails", path: Path, root: "type[BaseModel]") -> Fault:
+    kind, context = finding["type"], finding.get("ctx", {})
+    if kind == "extra_forbidden":
+        keys = _keys_at(root, path[:-1])
+        close = _nearest(str(path[-1]), keys)
+        nearest = f"; did you mean {close!r}?" if close else ";"
+        return path, f"unknown key{nearest} allowed: {', '.join(keys)}"
+    if kind == "missing":
+        return path, "is missing"
+    if kind == "value_error":
+        return path, str(context["error"])
+    if kind == "literal_error":
+        return path, f"must be {context['expected']}, not {finding['input']!r}"
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        return path, f"must be {words} {context[key]:,}, not {finding['input']!r}"
+    if kind in _WANTED:
+        return path, f"{_WANTED[kind]}, not {_what(finding['input'])}"
+    return path, finding["msg"][:1].lower() + finding["msg"][1:]
+
+
+def _what(value: object) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return repr(value) if len(repr(value)) <= 60 else "long text"
+
+
+def _nearest(key: str, keys: Iterable[str]) -> str | None:
+    close = get_close_matches(key.lower(), list(keys), n=1)
+    return close[0] if close else None
+
+
+def _keys_at(root: "type[BaseModel]", path: Path) -> list[str]:
+    """The keys allowed at a path. Labels and list positions are no fields and are stepped over."""
+    section = root
+    for step in path:
+        field = section.model_fields.get(str(step))
+        if field is not None:
+            section = _section_in(field.annotation) or section
+    return list(section.model_fields)
+
+
+def _section_in(annotation: object) -> "type[BaseModel] | None":
+    """The section of `ModelSpec | None`, `tuple[Endpoint, ...]` or `dict[Label, BlockSpec]`."""
+    from pydantic import BaseModel
+
+    for option in (annotation, *get_args(annotation)):
+        if isinstance(option, type) and issubclass(option, BaseModel):
+            return option
+    return None

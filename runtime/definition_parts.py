@@ -1,0 +1,221 @@
+"""The sections of an agent definition, each a frozen value that checks itself.
+
+Text that came from an environment variable may stand where a number is wanted. Bounds that need
+two sections at once are checked in definition.py.
+"""
+
+import re
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from pagemind.runtime import settings
+from pagemind.runtime.function_names import GROUPS, names
+
+Protocol = Literal["default", "heartbeat", "guided"]
+
+_LABEL = re.compile(r"[a-z][a-z0-9_-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")
+    if isinstance(value, str):
+        try:
+            return float(value) if re.search(r"[.eE]", value) else int(value)
+        except ValueError:
+            raise ValueError(f"must be a number, not {value!r}") from None
+    return value
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bool | int | float):
+        raise ValueError(f"must be text, not {str(value).lower()}; put it in quotes")
+    return value
+
+
+def _definition_name(name: str) -> str:
+    if not _NAME.fullmatch(name) or len(name) > settings.MAX_NAME:
+        raise ValueError(
+            f"{name!r} is not a name: letters, digits, - _ and ., starting with a letter or "
+            f"digit, at most {settings.MAX_NAME}"
+        )
+    return name
+
+
+def _model_name(name: str) -> str:
+    if not name or name != name.strip() or re.search(r"[\x00-\x20]", name):
+        raise ValueError(f"{name!r} is not a model: write it like openai/gpt-4o-mini or local/NAME")
+    return name
+
+
+def _label(label: str) -> str:
+    if not _LABEL.fullmatch(label) or len(label) > settings.MAX_NAME:
+        raise ValueError(
+            f"{label!r} is not a block label: lower-case letters, digits, _ and -, starting with "
+            f"a letter, at most {settings.MAX_NAME}"
+        )
+    return label
+
+
+def _function(name: str, info: ValidationInfo) -> str:
+    groups = (info.context or {}).get("groups", GROUPS)
+    allowed = names(groups)
+    if name not in allowed:
+        close = get_close_matches(name, allowed, n=1)
+        nearest = f"; did you mean {close[0]!r}?" if close else ";"
+        raise ValueError(
+            f"no function or group is called {name!r}{nearest} "
+            f"groups: {', '.join(groups)}; functions: {', '.join(allowed[len(groups) :])}"
+        )
+    return name
+
+
+def _timezone(name: str) -> str:
+    from zoneinfo import ZoneInfo, available_timezones
+
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, LookupError):
+        places = {zone.casefold(): zone for zone in available_timezones()}
+        close = get_close_matches(name.casefold(), places, n=1)
+        nearest = f"; did you mean {places[close[0]]!r}?" if close else ""
+        raise ValueError(
+            f"no time zone is called {name!r}{nearest}; write it like Europe/Lisbon"
+        ) from None
+    return name
+
+
+Whole = Annotated[int, BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Words = Annotated[str, BeforeValidator(_text)]
+Name = Annotated[Words, AfterValidator(_definition_name)]
+ModelName = Annotated[Words, AfterValidator(_model_name)]
+Label = Annotated[str, AfterValidator(_label)]
+FunctionName = Annotated[Words, AfterValidator(_function)]
+Timezone = Annotated[Words, AfterValidator(_timezone)]
+
+
+class Section(BaseModel):
+    """A mapping with fixed keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Endpoint(Section):
+    """A model and how to reach it. `params` go to the provider as they are."""
+
+    name: ModelName
+    api_base: Words | None = None
+    api_key_env: Words | None = None  # the *name* of a variable: keys never stand in a definition
+    # Not shown in a repr: a header may hold a secret that came from the environment.
+    params: dict[str, Any] = Field(default_factory=dict, repr=False)
+
+    @field_validator("api_base")
+    @classmethod
+    def _is_address(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"https?://[^/\s]", value):
+            raise ValueError(f"{value!r} is not an address: it starts with http:// or https://")
+        return value
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _is_variable(cls, value: str | None) -> str | None:
+        if value is not None and not _ENV_NAME.fullmatch(value):
+            # The value is not repeated: whoever wrote the key itself here must not see it logged.
+            raise ValueError("must be the name of an environment variable, not the key itself")
+        return value
+
+    @field_validator("params")
+    @classmethod
+    def _has_no_key(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for key in ("api_key", "api_base", "model", "messages", "tools", "stream"):
+            if key in value:
+                instead = {"api_key": "api_key_env", "model": "name"}.get(key, key)
+                raise ValueError(
+                    f"{key!r} does not belong here; write {instead} beside params"
+                    if instead in ("api_key_env", "api_base", "name")
+                    else f"{key!r} is set by the runtime"
+                )
+        return value
+
+
+class ModelSpec(Endpoint):
+    """The model of an agent: `fallbacks` are tried in order, `summarizer` writes summaries."""
+
+    fallbacks: tuple[Endpoint, ...] = ()
+    summarizer: ModelName | None = None
+
+
+class Pressure(Section):
+    """The thresholds, as fractions of room: keep < warn < flush."""
+
+    warn: Number = settings.WARN
+    flush: Number = settings.FLUSH
+    keep: Number = settings.KEEP
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not 0 < self.keep < self.warn < self.flush <= 1:
+            raise ValueError(
+                f"0 < keep < warn < flush ≤ 1 must hold; here keep {self.keep:g}, "
+                f"warn {self.warn:g}, flush {self.flush:g}"
+            )
+        return self
+
+
+class BlockSpec(Section):
+    """A block of core memory as it is when the agent is made. `limit` is in characters."""
+
+    # Stands before value, which is checked against it.
+    limit: Whole = Field(default=settings.BLOCK_LIMIT, ge=1, le=1_000_000)
+    value: Words = ""
+    description: Words = ""
+    read_only: bool = False
+
+    @field_validator("value")
+    @classmethod
+    def _fits(cls, value: str, info: ValidationInfo) -> str:
+        limit = info.data.get("limit", len(value))
+        if len(value) > limit:
+            raise ValueError(
+                f"{len(value):,} of {limit:,} characters; shorten it by {len(value) - limit:,} "
+                "or raise the limit"
+            )
+        return value
+
+
+class Prefetch(Section):
+    """How many tokens of memories the runtime may place before an event, unasked."""
+
+    tokens: Whole = Field(default=0, ge=0)
+
+
+class Budget(Section):
+    """What the agent may cost; None is no bound."""
+
+    day_usd: Number | None = Field(default=None, ge=0)
+
+
+class Limits(Section):
+    """When a turn ends by force, with a named stop reason; None is no bound."""
+
+    steps: Whole = Field(default=settings.MAX_STEPS, ge=1)
+    tool_errors: Whole = Field(default=settings.MAX_TOOL_ERRORS, ge=1)
+    identical_calls: Whole = Field(default=settings.MAX_IDENTICAL_CALLS, ge=2)
+    page_ins: Whole = Field(default=settings.MAX_PAGE_INS, ge=0)
+    seconds: Number = Field(default=settings.MAX_TURN_SECONDS, gt=0)
+    tokens: Whole | None = Field(default=None, ge=1)
+    cost: Number | None = Field(default=None, gt=0)

@@ -1,0 +1,37 @@
+"""Which functions a definition may name: the groups and what is in each.
+
+Definitions are read long before any tool is imported, so the names stand here; a test holds this
+table against the functions in tools/.
+"""
+
+from collections.abc import Iterable, Mapping
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "core": ("core_append", "core_edit", "core_rewrite"),
+    "recall": ("recall_search",),
+    "archival": ("archival_insert", "archival_search", "archival_edit", "archival_delete"),
+    "pages": ("page_in",),
+    "clock": ("clock_now",),
+}
+
+
+def names(groups: Mapping[str, tuple[str, ...]] = GROUPS) -> tuple[str, ...]:
+    """Every name that may stand under `tools`: groups first, then functions."""
+    return (*groups, *(name for functions in groups.values() for name in functions))
+
+
+def expand(
+    chosen: Iterable[str], groups: Mapping[str, tuple[str, ...]] = GROUPS
+) -> tuple[str, ...]:
+    """The functions of these groups and names, each once, in the order of the table.
+
+    The order does not depend on how they were written, so that the prompt's prefix is stable.
+    Every name must be in `names(groups)`.
+    """
+    wanted = set(chosen)
+    return tuple(
+        name
+        for group, functions in groups.items()
+        for name in functions
+        if group in wanted or name in wanted
+    )
