@@ -1,0 +1,305 @@
+"""What a provider accepts, made from canonical messages: `to_wire(request, rules_for(model))`.
+
+The output is a list of OpenAI-format dicts. For any sequence of messages it holds that
+- the system parts come first, as one message; then a user message;
+- a call is followed at once by exactly its results, in the order of the calls; a missing result
+  gets a synthetic one, a result that stands elsewhere is moved to its call;
+- a result without a call, and a group whose call ids this provider would refuse, become fenced
+  text in a user message: nothing is lost, and ids are never rewritten;
+- no text is empty, none holds a lone surrogate, and no key is unknown to the provider;
+- reasoning goes back only to the model or provider that made it.
+Nothing here does I/O; the same request gives the same bytes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pagemind.runtime.arguments import plain_arguments
+from pagemind.runtime.message import Message, Reasoning, ToolCall, clean_text
+from pagemind.runtime.model import ModelRequest
+
+Family = Literal["openai", "anthropic", "gemini", "mistral", "ollama"]
+Wire = dict[str, Any]
+
+# Placeholders, not sentences: they stand where a provider insists on a turn that nobody took.
+OPENING = "(…)"
+CLOSING = "(…)"
+PAUSE = "(…)"
+NO_OUTPUT = "(no output)"
+NO_RESULT = "error: interrupted before a result was recorded"
+
+_REASONING_KEYS: dict[str, type] = {"thinking_blocks": list, "reasoning_content": str}
+_BAD_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_NAME_CHARACTERS = 64
+_FENCE_END = re.compile(r"</(?=tool_(?:call|result)\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What one provider insists on."""
+
+    family: Family
+    provider: str  # the tag on Reasoning; only equal tags are echoed
+    merge_same_role: bool = True
+    user_first: bool = True
+    user_last: bool = False  # refuses a request that ends with the assistant's own words
+    pause_after_tool: bool = False  # refuses a user message right after a tool result
+    system_parts: bool = False  # system as content parts, so that cache breakpoints can be set
+    tools_for_calls: bool = False  # refuses calls in the history of a request without functions
+    unique_ids: bool = False  # refuses an id used twice in one request
+    call_id: str = r".{1,256}"
+    # loop: only after the person's last message, which is all that openai-like servers want;
+    # always: the provider drops what it does not need, and dropping it here breaks its cache.
+    echo_reasoning: Literal["never", "loop", "always"] = "loop"
+
+
+def provider_of(model_name: str) -> str:
+    """`openai` for `openai/gpt-4o-mini` and for the bare names that litellm knows."""
+    provider, slash, _ = model_name.partition("/")
+    if slash:
+        return "ollama_chat" if provider == "ollama" else provider
+    bare = model_name.lower()
+    for start, owner in (("claude", "anthropic"), ("gemini", "vertex_ai")):
+        if bare.startswith(start):
+            return owner
+    return "openai"
+
+
+def rules_for(model_name: str) -> Rules:
+    """The rules of the provider behind a litellm model name; openai-like where in doubt."""
+    provider = provider_of(model_name)
+    lower = model_name.lower()
+    if provider == "ollama_chat":
+        # Ollama joins consecutive messages of one role itself, whatever the template.
+        return Rules("ollama", provider=model_name, merge_same_role=False)
+    if provider == "anthropic" or "claude" in lower:
+        return Rules(
+            "anthropic",
+            provider=provider,
+            user_last=True,
+            system_parts=True,
+            tools_for_calls=True,
+            unique_ids=True,
+            echo_reasoning="always",
+        )
+    if provider in ("gemini", "vertex_ai") or "gemini" in lower:
+        # The call id carries Gemini's thought signature: no other echo is needed, and ids are long.
+        return Rules(
+            "gemini", provider=provider, user_last=True, call_id=r".+", echo_reasoning="never"
+        )
+    if provider in ("mistral", "codestral"):
+        return Rules(
+            "mistral",
+            provider=provider,
+            user_last=True,
+            pause_after_tool=True,
+            call_id=r"[a-zA-Z0-9]{9}",
+            echo_reasoning="never",
+        )
+    # Merging: the chat templates of vLLM and llama.cpp often insist on alternating roles.
+    # Reasoning is tagged with the whole name: behind "openai/" stand servers of every kind.
+    hosted = re.search(r"(?:^|/)(?:gpt-|chatgpt-|o\d)", lower) and "gpt-oss" not in lower
+    return Rules("openai", provider=model_name, call_id=r".{1,40}" if hosted else r".{1,256}")
+
+
+def to_wire(request: ModelRequest, rules: Rules) -> list[Wire]:
+    """The messages of a request as the provider accepts them; see the head of this file."""
+    body: list[Wire] = []
+    for wire in _conversation(request, rules):
+        _add(body, wire, rules)
+    if rules.user_first and (not body or body[0]["role"] != "user"):
+        body.insert(0, {"role": "user", "content": OPENING})
+    if rules.user_last and body[-1]["role"] == "assistant":
+        body.append({"role": "user", "content": CLOSING})
+    return [*_system(request.system, rules), *body]
+
+
+def _system(parts: Sequence[str], rules: Rules) -> list[Wire]:
+    texts = [clean_text(part) for part in parts if part.strip()]
+    if not texts:
+        return []
+    if rules.system_parts:
+        return [{"role": "system", "content": [{"type": "text", "text": t} for t in texts]}]
+    return [{"role": "system", "content": "\n\n".join(texts)}]
+
+
+def _add(body: list[Wire], wire: Wire, rules: Rules) -> None:
+    """Append, merging or separating where the provider insists on it."""
+    last = body[-1] if body else None
+    if last and rules.pause_after_tool and last["role"] == "tool" and wire["role"] == "user":
+        body.append({"role": "assistant", "content": PAUSE})
+    elif (
+        last
+        and rules.merge_same_role
+        and last["role"] == wire["role"] != "tool"
+        and "tool_calls" not in last
+    ):
+        body[-1] = _merged(last, wire)
+        return
+    body.append(wire)
+
+
+def _merged(first: Wire, second: Wire) -> Wire:
+    wire = {**first, **second}
+    texts = [w["content"] for w in (first, second) if w["content"]]
+    wire["content"] = "\n\n".join(texts) or None
+    for key in _REASONING_KEYS:
+        if key in first and key in second:
+            wire[key] = first[key] + second[key]
+    return wire
+
+
+# --- calls and their results --------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Group:
+    """A message and, for each of its calls by position, the result found for it."""
+
+    message: Message
+    results: dict[int, Message] = field(default_factory=dict)
+
+
+def _pair(messages: Sequence[Message]) -> list[_Group]:
+    """Each result goes to the latest open call of its id; what remains is a group of its own."""
+    groups: list[_Group] = []
+    waiting: dict[str, list[tuple[_Group, int]]] = {}
+    for message in messages:
+        open_calls = waiting.get(message.tool_call_id) if message.role == "tool" else None
+        if open_calls:
+            group, position = open_calls.pop(0)
+            group.results[position] = message
+            continue
+        group = _Group(message)
+        groups.append(group)
+        if message.role == "assistant":
+            own: dict[str, list[tuple[_Group, int]]] = {}
+            for position, call in enumerate(message.tool_calls):
+                own.setdefault(call.id, []).append((group, position))
+            waiting.update(own)  # an id used again: the older call stays without a result
+    return groups
+
+
+def _conversation(request: ModelRequest, rules: Rules) -> Iterator[Wire]:
+    groups = _pair(request.messages)
+    as_text = _refused(groups, request, rules)
+    loop_start = max(
+        (n for n, g in enumerate(groups) if g.message.role == "user" and g.message.kind == "talk"),
+        default=-1,
+    )
+    for number, group in enumerate(groups):
+        message = group.message
+        if message.role == "tool":
+            yield {"role": "user", "content": _fenced_result(message)}
+            continue
+        text = clean_text(message.text)
+        wire: Wire = {"role": message.role, "content": text if text.strip() else None}
+        calls = message.tool_calls if message.role == "assistant" else ()
+        if number in as_text or not calls:
+            if wire["content"]:
+                yield wire
+            if calls:
+                yield {"role": "user", "content": _fenced_group(group)}
+            continue
+        wire["tool_calls"] = [_wire_call(call) for call in calls]
+        if rules.echo_reasoning == "always" or (
+            rules.echo_reasoning == "loop" and number > loop_start
+        ):
+            wire.update(_reasoning(message, rules))
+        yield wire
+        for position, call in enumerate(calls):
+            yield {
+                "role": "tool",
+                "tool_call_id": clean_text(call.id),
+                "content": _result_text(group.results.get(position)),
+            }
+
+
+def _refused(groups: Sequence[_Group], request: ModelRequest, rules: Rules) -> set[int]:
+    """The groups whose calls this provider would refuse; newest first keep a repeated id."""
+    refused: set[int] = set()
+    pattern = re.compile(rules.call_id, re.DOTALL)
+    seen: set[str] = set()
+    for number in range(len(groups) - 1, -1, -1):
+        message = groups[number].message
+        ids = [clean_text(call.id) for call in message.tool_calls]
+        if (
+            (rules.tools_for_calls and not request.tools)
+            or len(set(ids)) < len(ids)
+            or not all(pattern.fullmatch(i) and i.strip() for i in ids)
+            or (rules.unique_ids and not seen.isdisjoint(ids))
+        ):
+            refused.add(number)
+        else:
+            seen.update(ids)
+    return refused
+
+
+def _wire_call(call: ToolCall) -> Wire:
+    return {
+        "id": clean_text(call.id),
+        "type": "function",
+        "function": {
+            "name": _function_name(call.name),
+            "arguments": plain_arguments(call.arguments),
+        },
+    }
+
+
+def _function_name(name: str) -> str:
+    """A name the model invented may hold what providers refuse on replay: `web.search`."""
+    return _BAD_NAME.sub("_", name)[:_NAME_CHARACTERS] or "unknown"
+
+
+def _reasoning(message: Message, rules: Rules) -> Wire:
+    """The provider's own keys of its own reasoning; several parts of one key are joined."""
+    keys: Wire = {}
+    for part in message.parts:
+        if not isinstance(part, Reasoning) or part.provider != rules.provider:
+            continue
+        opaque = part.opaque if isinstance(part.opaque, dict) else {}
+        for key in _REASONING_KEYS:
+            value = _clean(opaque.get(key))
+            if value and isinstance(value, _REASONING_KEYS[key]):
+                keys[key] = keys[key] + value if key in keys else value
+    return keys
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [_clean(v) for v in value]
+    if isinstance(value, dict):
+        return {clean_text(k): _clean(v) for k, v in value.items()}
+    return value
+
+
+# --- results as text ----------------------------------------------------------------------------
+
+
+def _result_text(result: Message | None) -> str:
+    if result is None:
+        return NO_RESULT
+    text = clean_text(result.text)
+    return text if text.strip() else NO_OUTPUT
+
+
+def _fence(tag: str, name: str, text: str) -> str:
+    inside = _FENCE_END.sub("<\\/", text)
+    return f'<{tag} name="{_function_name(name)}">\n{inside}\n</{tag}>'
+
+
+def _fenced_result(result: Message) -> str:
+    return _fence("tool_result", result.name, _result_text(result))
+
+
+def _fenced_group(group: _Group) -> str:
+    lines = []
+    for position, call in enumerate(group.message.tool_calls):
+        lines.append(_fence("tool_call", call.name, plain_arguments(call.arguments)))
+        result = group.results.get(position)
+        lines.append(_fence("tool_result", call.name, _result_text(result)))
+    return "\n".join(lines)
