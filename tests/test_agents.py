@@ -1,0 +1,59 @@
+"""The agents that ship are complete, name no model, and say what they were tested with."""
+
+from importlib.resources import files
+
+import pytest
+
+from pagemind.runtime.definition import load_definition, shipped_definitions
+from pagemind.runtime.function_names import expand
+
+
+def test_five_agents_ship() -> None:
+    """The names that the README promises are there."""
+    assert shipped_definitions() == ["assistant", "coder", "companion", "researcher", "support"]
+
+
+@pytest.mark.parametrize("name", shipped_definitions())
+def test_a_shipped_agent_loads_in_an_empty_environment(name: str) -> None:
+    """No key or variable is needed, no model is fixed, and every function is at hand."""
+    agent = load_definition(name, environ={})
+    assert agent.name == name
+    assert agent.description
+    assert agent.model is None
+    assert agent.functions == expand(("core", "recall", "archival", "pages", "clock"))
+
+
+@pytest.mark.parametrize("name", shipped_definitions())
+def test_a_shipped_agent_describes_its_blocks(name: str) -> None:
+    """Each has a persona with a value, a human block to fill, and says what each block is for."""
+    blocks = load_definition(name, environ={}).blocks
+    assert blocks["persona"].value
+    assert blocks["human"].value == ""
+    assert all(block.description for block in blocks.values())
+
+
+@pytest.mark.parametrize("name", shipped_definitions())
+def test_a_shipped_agent_says_what_it_was_tested_with(name: str) -> None:
+    """The comment at the head is part of what ships."""
+    text = (files("pagemind.agents") / f"{name}.yaml").read_text(encoding="utf-8")
+    assert "# Tested with: " in text.partition("\nname:")[0]
+
+
+def test_the_researcher_has_a_desk() -> None:
+    """The researcher works in a scratch block."""
+    assert "scratch" in load_definition("researcher", environ={}).blocks
+
+
+def test_the_rules_of_support_are_not_the_models_to_change() -> None:
+    """Persona and policy of the support agent are read-only."""
+    blocks = load_definition("support", environ={"PAGEMIND_PRODUCT": "Lantern"}).blocks
+    assert blocks["policy"].read_only
+    assert blocks["persona"].read_only
+    assert "Lantern" in blocks["persona"].value
+
+
+def test_the_assistant_leaves_protocol_and_system_open() -> None:
+    """The runtime may choose the protocol that suits the model it found."""
+    assistant = load_definition("assistant", environ={})
+    assert not assistant.states("protocol")
+    assert not assistant.states("system")

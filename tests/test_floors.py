@@ -1,0 +1,126 @@
+"""The house stands: imports point down only, and each heavy library has one importer.
+
+The floors are those of docs/architecture.md. Whoever adds a module gives it a floor here: the
+lowest that is above everything it imports.
+"""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# A package stands for all its modules. Modules of one floor may import each other, not in circles.
+FLOORS: dict[int, str] = {
+    0: "errors settings clock cancel message event trace",
+    1: """arguments think shorten interpolation function_names yaml_reader definition_parts
+          definition_faults definition template model tokens passage outbox services core_memory
+          page page_table gist view fifo_queue""",
+    2: "main_context pressure legalise",
+    3: "models state tiers",
+    4: """summarizer queue_manager tool function_executor archival_memory core_editor page_reader
+          recall_memory""",
+    5: "agent task",
+    6: "tools",
+    7: "boot runtime",
+    8: "cli testing",
+}
+FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
+
+# Imported anywhere in a module, a library may be named only there.
+IMPORTERS = {
+    "litellm": ("runtime/models/",),
+    "lancedb": ("runtime/tiers/",),
+    "pyarrow": ("runtime/tiers/",),
+    "xllamacpp": ("runtime/models/",),
+    "onnxruntime": ("runtime/models/",),
+    "sqlite3": ("runtime/state/",),
+    "ruamel": ("runtime/yaml_reader.py",),
+    "time": ("runtime/clock.py",),
+    "uuid": ("runtime/clock.py",),
+}
+
+
+def modules() -> dict[str, ast.Module]:
+    """The dotted name under pagemind and the tree of every module."""
+    found = {}
+    for folder in ("runtime", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            found[dotted.removesuffix(".__init__")] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+MODULES = modules()
+
+
+def imports(tree: ast.Module) -> set[str]:
+    """Every module this one names, imports inside functions and for types among them."""
+    named: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            named.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            named.add(node.module)
+            named.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return named
+
+
+def inside(tree: ast.Module) -> set[str]:
+    """The project's own modules that this one imports."""
+    own = {name.removeprefix("pagemind.") for name in imports(tree) if name.startswith("pagemind.")}
+    return {name for name in own if name in MODULES and name != "runtime"}
+
+
+def floor(module: str) -> int:
+    """The floor of a module; KeyError if it has none."""
+    steps = module.split(".")
+    return FLOOR[steps[0] if steps[0] == "tools" else steps[1]]
+
+
+HOUSE = [name for name in MODULES if name != "runtime"]  # the façade resolves names lazily
+
+
+@pytest.mark.parametrize("module", HOUSE)
+def test_a_module_has_a_floor_and_imports_only_from_it_or_below(module: str) -> None:
+    """No module reaches up."""
+    here = floor(module)
+    above = {name: floor(name) for name in inside(MODULES[module]) if floor(name) > here}
+    assert not above, f"{module} stands on floor {here}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """The whole graph has an order, floors or not."""
+    graph = {name: inside(MODULES[name]) - {name} for name in HOUSE}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" → ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("library", IMPORTERS)
+def test_a_library_has_one_importer(library: str) -> None:
+    """What must be translated or controlled in one place is imported in one place."""
+    strays = []
+    for name, tree in MODULES.items():
+        path = name.replace(".", "/") + ".py"
+        if path.startswith(IMPORTERS[library]) or f"{path[:-3]}/" in IMPORTERS[library]:
+            continue
+        if any(each.split(".")[0] == library for each in imports(tree)):
+            strays.append(path)
+    assert not strays
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_heavy_library_is_imported_at_the_head(module: str) -> None:
+    """Importing a module never loads what takes a person's time."""
+    heavy = {"litellm", "lancedb", "pyarrow", "numpy", "onnxruntime", "xllamacpp", "tokenizers"}
+    head = {
+        name.split(".")[0]
+        for node in MODULES[module].body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imports(ast.Module([node], []))
+    }
+    assert not heavy & head
