@@ -338,7 +338,7 @@ def test_a_name_is_a_plain_word(name: str) -> None:
         ("name: a\x00\n", "(U+0000)"),
         ("name: \ud800\n", "(U+D800)"),
         ("[" * 3000, "a.yaml:1: nested too deeply"),
-        ("x: " + "y" * (10 << 20), "a.yaml:1: longer than 256 KB"),
+        ("x: " + "y" * (10 << 20), "a.yaml:1: longer than 64 KB"),
     ],
 )
 def test_what_is_no_definition_is_said_in_plain_words(text: str, said: str) -> None:

@@ -22,7 +22,7 @@ FLOORS: dict[int, str] = {
     3: "models state tiers",
     4: """summarizer queue_manager tool function_executor archival_memory core_editor page_reader
           recall_memory""",
-    5: "agent task",
+    5: "agent turn heartbeat task",
     6: "tools",
     7: "boot runtime",
     8: "cli testing",
