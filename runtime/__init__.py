@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pagemind.runtime.agent import Agent, TurnResult
+    from pagemind.runtime.agent import Agent
     from pagemind.runtime.definition import AgentDefinition
     from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.tool import Tool, ToolContext
+    from pagemind.runtime.turn import TurnResult
 
 _HOMES = {
     "Agent": "pagemind.runtime.agent",
@@ -20,7 +21,7 @@ _HOMES = {
     "Runtime": "pagemind.runtime.runtime",
     "Tool": "pagemind.runtime.tool",
     "ToolContext": "pagemind.runtime.tool",
-    "TurnResult": "pagemind.runtime.agent",
+    "TurnResult": "pagemind.runtime.turn",
 }
 
 __all__ = ["Agent", "AgentDefinition", "Runtime", "Tool", "ToolContext", "TurnResult"]

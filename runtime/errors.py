@@ -7,6 +7,7 @@
     │   ├── TemplateError      a prompt file: absent, or its variables do not fit
     │   ├── AgentInUse         another process holds the agent               exit 75
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
+    │   ├── TierOutdated       a tier needs `memory rebuild`; nothing is lost
     │   └── LocalModelError    a model file is absent, truncated or wrong
     ├── ToolError              the model: it becomes the tool's result
     │   ├── UnknownTool, BadArguments, ToolFailed
@@ -108,6 +109,10 @@ class WindowTooSmall(UserError):
 
 class EmbeddingMismatch(UserError):
     """A table was made by one embedding model and opened with another; both are named."""
+
+
+class TierOutdated(UserError):
+    """A LanceDB table was written by an older recipe; it can be rebuilt from the authority."""
 
 
 class LocalModelError(UserError):

@@ -43,14 +43,18 @@ class Hit:
     importance: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
     in_context: bool = False
+    part: int = 1  # which piece of a long text `text` is …
+    parts: int = 1  # … of how many
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits best first; `searched` is how many rows the tier holds (for "0 matches among N")."""
+    """Hits best first; `searched` is how many messages or passages the tier holds (for "0 matches
+    among N"). `warnings` say what could not be searched."""
 
     hits: tuple[Hit, ...]
     searched: int
+    warnings: tuple[str, ...] = ()
 
 
 class Recall(Protocol):

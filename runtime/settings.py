@@ -80,6 +80,8 @@ LOCAL_THREADS = 1  # two threads collapse on a busy two-core machine (measured)
 LOCAL_WINDOW_TOKENS = 4096
 LOCAL_MAX_TOKENS = 256
 LOCAL_PREFETCH_TOKENS = 120
+# What a very small model can choose from (protocol guided).
+GUIDED_FUNCTIONS = ("core_append", "core_edit", "recall_search", "archival_search", "page_in")
 LOCAL_BATCH_TOKENS = 64  # of a prefill; between batches it can be stopped (about a second)
 LOCAL_CACHE_MIB = 128  # prompts kept beside the slot, so that a summary does not cost the prefix
 PULL_CONNECT_TIMEOUT_SECONDS = 4.0  # of a model hub: out of reach should be known at once

@@ -1,1 +1,44 @@
-"""The functions the model calls; this file is the table."""
+"""The functions the model calls; this file is the table.
+
+To add one: a function with `@tool` in a file of its own, a line here, a test. Groups are what a
+definition's `tools:` may name.
+"""
+
+from collections.abc import Iterable
+
+from pagemind.runtime.tool import Tool
+from pagemind.tools.archival import (
+    archival_delete,
+    archival_edit,
+    archival_insert,
+    archival_search,
+)
+from pagemind.tools.clock import clock_now
+from pagemind.tools.core import core_append, core_edit, core_rewrite
+from pagemind.tools.pages import page_in
+from pagemind.tools.recall import recall_search
+from pagemind.tools.speech import send_message
+
+GROUPS: dict[str, tuple[Tool, ...]] = {
+    "core": (core_append, core_edit, core_rewrite),
+    "recall": (recall_search,),
+    "archival": (archival_insert, archival_search, archival_edit, archival_delete),
+    "pages": (page_in,),
+    "clock": (clock_now,),
+}
+
+__all__ = ["GROUPS", "find", "send_message"]
+
+
+def find(names: Iterable[str]) -> list[Tool]:
+    """The tools of groups and single functions, once each, in the order of this table.
+
+    Raises KeyError for a name that is neither.
+    """
+    every = {tool.name: tool for tools in GROUPS.values() for tool in tools}
+    wanted: set[str] = set()
+    for name in names:
+        wanted.update(t.name for t in GROUPS[name]) if name in GROUPS else wanted.add(
+            every[name].name
+        )
+    return [tool for tool in every.values() if tool.name in wanted]

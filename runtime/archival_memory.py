@@ -1,0 +1,108 @@
+"""The archival tier as tools and people use it: writes go to the state database, searches to
+the one search. Implements services.Archival.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.services import SearchFilters, SearchResult
+from pagemind.runtime.state.state import State
+
+ArchivalSearch = Callable[[str, SearchFilters, int], SearchResult]
+
+
+class ArchivalMemory:
+    """Passages written on behalf of `author`: the model by default."""
+
+    def __init__(
+        self,
+        state: State,
+        search: ArchivalSearch,
+        *,
+        written: Callable[[], None],
+        author: str = "model",
+        origin: Origin = "model",
+        detail: str = "",
+    ) -> None:
+        self._state = state
+        self._search = search
+        self._written = written
+        self._author = author
+        self._origin: Origin = origin
+        self._detail = detail
+
+    def on_behalf(self, author: str, origin: Origin, detail: str = "") -> "ArchivalMemory":
+        """The same memory, written by someone else."""
+        return ArchivalMemory(
+            self._state,
+            self._search,
+            written=self._written,
+            author=author,
+            origin=origin,
+            detail=detail,
+        )
+
+    def search(self, query: str, filters: SearchFilters, limit: int) -> SearchResult:
+        return self._search(query, filters, limit)
+
+    def insert(
+        self,
+        text: str,
+        *,
+        tags: Sequence[str] = (),
+        importance: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> tuple[Passage, bool]:
+        text = clean_text(text)
+        if not text.strip():
+            raise ToolFailed("there is nothing to store: content is empty")
+        if importance is not None and not 1 <= importance <= 10:
+            raise ToolFailed(f"importance is a number from 1 to 10, not {importance:g}")
+        stored = self._state.passages.insert(
+            text,
+            tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
+            importance=importance,
+            metadata=dict(metadata or {}),
+            seq=self._state.journal.last_seq,
+            provenance=Provenance(self._origin, self._detail, TRUST[self._origin]),
+            author=self._author,
+        )
+        self._written()
+        return stored
+
+    def edit(self, number: int, text: str) -> Passage:
+        text = clean_text(text)
+        if not text.strip():
+            raise ToolFailed("the new text is empty; archival_delete retires a passage")
+        changed = self._state.passages.edit(
+            number,
+            text,
+            author=self._author,
+            reason="edited",
+            seq=self._state.journal.last_seq,
+        )
+        return self._known(changed, number)
+
+    def delete(self, number: int) -> Passage:
+        changed = self._state.passages.set_status(
+            number,
+            "retired",
+            author=self._author,
+            reason="deleted",
+            seq=self._state.journal.last_seq,
+        )
+        return self._known(changed, number)
+
+    def _known(self, passage: Passage | None, number: int) -> Passage:
+        if passage is None:
+            raise ToolFailed(
+                f"there is no passage a{number}; archival_search gives the ids of those there are"
+            )
+        self._written()
+        return passage
+
+    def count(self) -> int:
+        return self._state.passages.count()

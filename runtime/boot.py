@@ -1,0 +1,236 @@
+"""Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, tzinfo
+
+from pagemind.runtime.agent import Agent
+from pagemind.runtime.archival_memory import ArchivalMemory
+from pagemind.runtime.clock import Clock
+from pagemind.runtime.core_editor import CoreEditor
+from pagemind.runtime.core_memory import Block, CoreMemory
+from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.function_executor import FunctionExecutor
+from pagemind.runtime.heartbeat import with_heartbeat
+from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.model import Embedder, Model
+from pagemind.runtime.page_reader import PageReader
+from pagemind.runtime.prefetch import Prefetcher
+from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
+from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.search_view import StateView
+from pagemind.runtime.settings import (
+    DEFAULT_WINDOW_TOKENS,
+    GUIDED_FUNCTIONS,
+    LOCAL_MAX_TOKENS,
+    LOCAL_PREFETCH_TOKENS,
+    PAGE_IN_FRACTION,
+    RESULT_PART_TOKENS,
+)
+from pagemind.runtime.state.state import State
+from pagemind.runtime.summarizer import Summarizer
+from pagemind.runtime.tiers.search import Search, TierSearch
+from pagemind.runtime.tiers.store import TierStore
+from pagemind.runtime.tiers.write_back import WriteBack
+from pagemind.runtime.tokens import TokenCounter, first_guess
+from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry
+from pagemind.runtime.turn import TurnLimits
+
+
+def first_blocks(state: State, definition: AgentDefinition, without: Collection[str] = ()) -> None:
+    """Core memory as the definition says, when the agent is made; not the blocks it has."""
+    for label, spec in definition.blocks.items():
+        if label in without:
+            continue
+        state.blocks.save(
+            Block(label, spec.value, spec.limit, spec.description, spec.read_only),
+            author="definition",
+            reason="created",
+            seq=0,
+            origin="operator",
+            trust=None,
+        )
+
+
+def boot(
+    *,
+    name: str,
+    agent_id: str,
+    state: State,
+    definition: AgentDefinition,
+    model: Model,
+    summarizer: Model | None,
+    protocol: str,
+    embedder: Embedder | None,
+    tools: Sequence[Tool],
+    clock: Clock,
+    counter: TokenCounter,
+    write_back: WriteBack,
+    background: bool,
+    closed: Callable[[Agent], None],
+) -> Agent:
+    """The agent, with its queue loaded and its rows on their way to LanceDB."""
+    zone = zone_of(definition)
+    guided = protocol == "guided"
+
+    # What the model sees: instructions, functions, core memory.
+    registry = registry_of(definition, protocol, tools)
+    core = CoreMemory(state.blocks.all())
+    schemas = registry.schemas()
+    context = MainContext(definition.instructions(protocol), core, schemas, counter)
+
+    # How large its window is: what the definition says, the model, or a stated default.
+    full = _window(definition, model, state)
+    scale = state.calibration(model.name) or first_guess(model.name)
+
+    def own_window() -> Window:
+        return full().scaled(agent.calibration.factor)
+
+    def room() -> int:
+        usable = full().scaled(scale.factor).usable
+        return measure(context.sections(), usable, thresholds).room
+
+    # The disk below: LanceDB's folder, the one search, and the thread that writes back.
+    store = TierStore(state.folder / "lance", embedder.identity if embedder else None, agent=name)
+    write_back.register(agent_id, state.outbox, store, embedder, zone=zone)
+    engine = Search(store, embedder, StateView(state, context.resident), zone=zone)
+
+    def written() -> None:
+        write_back.kick(agent_id)
+
+    # The services that functions are given.
+    recall = TierSearch("recall", engine)
+    archival = ArchivalMemory(state, TierSearch("archival", engine).search, written=written)
+    editor = CoreEditor(state, core)
+    pages = PageReader(
+        state,
+        count=counter.count,
+        zone=zone,
+        part_tokens=lambda: max(64, int(room() * PAGE_IN_FRACTION)),
+    )
+
+    def tool_context(call_id: str, turn: int) -> ToolContext:
+        return ToolContext(
+            agent=name,
+            core=editor,
+            recall=recall,
+            archival=archival,
+            pages=pages,
+            now=lambda: clock.now().astimezone(zone),
+            result_tokens=min(RESULT_PART_TOKENS, max(64, int(room() * PAGE_IN_FRACTION))),
+            turn=turn,
+            call_id=call_id,
+        )
+
+    # The queue, and what folds its head into the summary.
+    thresholds = Thresholds(
+        definition.pressure.warn, definition.pressure.flush, definition.pressure.keep
+    )
+    # An embedded model is too slow and too weak to summarise unless it is asked for by name.
+    writer = summarizer or (None if model.name.startswith("local/") else model)
+    queue_manager = QueueManager(
+        state,
+        context,
+        Summarizer(writer, counter.count, lambda: _summary_window(writer, full)),
+        thresholds=thresholds,
+        window=own_window,
+        zone=zone,
+        read=pages.text_of,
+        written=written,
+    )
+    prefetched = definition.prefetch.tokens
+    if guided and not definition.states("prefetch"):
+        prefetched = LOCAL_PREFETCH_TOKENS
+    agent = Agent(
+        name=name,
+        id=agent_id,
+        state=state,
+        model=model,
+        window=full,
+        context=context,
+        queue_manager=queue_manager,
+        executor=FunctionExecutor(registry, state.database, clock),
+        tool_context=tool_context,
+        prefetch=Prefetcher(prefetched, recall, archival, counter.count, zone).fetch,
+        limits=TurnLimits(**definition.limits.model_dump()),
+        heartbeat=protocol == "heartbeat",
+        day_budget=definition.budget.day_usd,
+        zone=zone,
+        background=background,
+        archival=archival,
+        engine=engine,
+        written=written,
+        closed=closed,
+    )
+    state.database.set_meta("model", model.name)
+    state.database.set_meta("protocol", protocol)
+    queue_manager.load()
+    agent.recover()
+    return agent
+
+
+def registry_of(
+    definition: AgentDefinition, protocol: str, tools: Sequence[Tool] | None = None
+) -> ToolRegistry:
+    """The functions as the protocol offers them; the definition's own by default."""
+    from pagemind.tools import find, send_message
+
+    chosen = find(definition.functions) if tools is None else list(tools)
+    if protocol == "guided":
+        chosen = [tool for tool in chosen if tool.name in GUIDED_FUNCTIONS]
+    if protocol == "heartbeat":
+        chosen = with_heartbeat([send_message, *chosen])
+    return ToolRegistry(chosen)
+
+
+def zone_of(definition: AgentDefinition) -> tzinfo:
+    """The agent's time zone, or the machine's."""
+    zone: tzinfo | None = definition.zone
+    if zone is None:
+        zone = datetime.now().astimezone().tzinfo
+    assert zone is not None
+    return zone
+
+
+def _window(definition: AgentDefinition, model: Model, state: State) -> Callable[[], Window]:
+    """The window, found once, when it is first needed: asking a model may import a library."""
+    found: list[Window] = []
+
+    def get() -> Window:
+        """Found once; kept in the state for readers."""
+        if not found:
+            tokens, source = definition.context_window, "definition"
+            if tokens is None:
+                info = model.window()
+                tokens, source = (
+                    (info.tokens, info.source) if info else (DEFAULT_WINDOW_TOKENS, "default")
+                )
+            reserve = definition.output_reserve
+            if reserve is None and model.name.startswith("local/"):
+                reserve = LOCAL_MAX_TOKENS
+            found.append(window(tokens, source, reserve))
+            one = found[0]
+            state.database.set_meta("window", f"{one.tokens} {one.reserve} {one.source}")
+        return found[0]
+
+    return get
+
+
+def _summary_window(writer: Model | None, own: Callable[[], Window]) -> int:
+    """Usable tokens of the model that summarises: its own window if it is not the agent's."""
+    info = writer.window() if writer is not None else None
+    return min(info.tokens, own().tokens) if info else own().tokens
+
+
+def check_fits(
+    definition: AgentDefinition, tools: Sequence[Tool], counter: TokenCounter, tokens: int
+) -> None:
+    """Refuse a definition whose fixed part leaves too little room. Raises WindowTooSmall."""
+    blocks = [
+        Block(label, spec.value, spec.limit, spec.description, spec.read_only)
+        for label, spec in definition.blocks.items()
+    ]
+    context = MainContext(
+        definition.instructions(), CoreMemory(blocks), ToolRegistry(tools).schemas(), counter
+    )
+    usable = window(tokens, "definition", definition.output_reserve).usable
+    check_room(measure(context.sections(), usable, Thresholds()), tokens)

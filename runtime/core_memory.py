@@ -1,0 +1,134 @@
+"""Core memory: small labelled blocks that the model edits itself. Pure; the caller stores.
+
+Every edit returns a new Block or raises a BlockError with the value unchanged. Texts are kept to
+the byte: tabs, CRLF and combining characters are never normalised. Limits are in characters.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from xml.sax.saxutils import quoteattr
+
+from pagemind.runtime.errors import (
+    BlockLimitExceeded,
+    BlockNotFound,
+    BlockReadOnly,
+    EditMismatch,
+)
+from pagemind.runtime.template import load
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block; `version` counts its values from 1."""
+
+    label: str
+    value: str
+    limit: int
+    description: str = ""
+    read_only: bool = False
+    version: int = 1
+
+    def with_value(self, value: str) -> "Block":
+        """The next version. Raises BlockLimitExceeded."""
+        if len(value) > self.limit:
+            raise BlockLimitExceeded(
+                f"{self.label}: {len(value):,} of {self.limit:,} characters,"
+                f" {len(value) - self.limit:,} too many; shorten it, or archive some of it first."
+                " The block is unchanged."
+            )
+        return replace(self, value=value, version=self.version + 1)
+
+    def appended(self, content: str) -> "Block":
+        """With `content` on a line of its own at the end."""
+        if not content.strip():
+            raise EditMismatch(f"{self.label}: there is nothing to append")
+        glue = "" if not self.value or self.value.endswith("\n") else "\n"
+        return self.with_value(self.value + glue + content)
+
+    def edited(self, old_text: str, new_text: str) -> "Block":
+        """With the one place that reads `old_text` replaced. Raises EditMismatch."""
+        if not old_text:
+            raise EditMismatch(f"{self.label}: old_text is empty; use core_append to add text")
+        places = _places(self.value, old_text)
+        if not places:
+            raise EditMismatch(_not_found(self, old_text))
+        if len(places) > 1:
+            lines = ", ".join(str(self.value.count("\n", 0, at) + 1) for at in places[:10])
+            raise EditMismatch(
+                f"{self.label}: old_text occurs {len(places)} times (lines {lines});"
+                " give more of the text around the one you mean"
+            )
+        at = places[0]
+        return self.with_value(self.value[:at] + new_text + self.value[at + len(old_text) :])
+
+
+def _places(value: str, old: str) -> list[int]:
+    """Every place where `old` starts, overlaps included ("aaaa" has three "aa")."""
+    places, at = [], value.find(old)
+    while at >= 0:
+        places.append(at)
+        at = value.find(old, at + 1)
+    return places
+
+
+def _not_found(block: Block, old: str) -> str:
+    lines = block.value.splitlines()
+    close = get_close_matches(old.strip(), [line.strip() for line in lines], n=3, cutoff=0.4)
+    # A short quote of a long line scores low by ratio; sharing a word is the better hint then.
+    if not close:
+        words = {word.lower() for word in old.split() if len(word) > 3}
+        close = [line for line in lines if words & {w.lower() for w in line.split()}][:3]
+    if not lines:
+        return f"{block.label}: the block is empty; use core_append"
+    nearest = "".join(f"\n  {line}" for line in close)
+    return f"{block.label}: old_text does not occur." + (
+        f" Closest lines:{nearest}" if close else ""
+    )
+
+
+class CoreMemory:
+    """The blocks of one agent, in order."""
+
+    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+        self._blocks = {block.label: block for block in blocks}
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._blocks.values())
+
+    def labels(self) -> list[str]:
+        return list(self._blocks)
+
+    def get(self, label: str, *, to_edit: bool = False) -> Block:
+        """Raises BlockNotFound with the labels and the nearest, BlockReadOnly for an edit."""
+        if label not in self._blocks:
+            close = get_close_matches(label, self._blocks, n=1)
+            nearest = f" Did you mean {close[0]}?" if close else ""
+            labels = ", ".join(self._blocks) or "none"
+            raise BlockNotFound(f"there is no block {label!r}.{nearest} Blocks: {labels}.")
+        block = self._blocks[label]
+        if to_edit and block.read_only:
+            raise BlockReadOnly(f"{label} is read-only")
+        return block
+
+    def put(self, block: Block) -> None:
+        """Keep a block, new or changed."""
+        self._blocks[block.label] = block
+
+    def render(self) -> str:
+        """The text of main context. Nothing volatile is in it: it is part of the stable prefix."""
+        if not self._blocks:
+            return ""
+        blocks = "\n".join(["<core_memory>", *map(_render, self), "</core_memory>"])
+        return load("core_memory").fill(blocks=blocks).strip()
+
+
+def _render(block: Block) -> str:
+    about = f" description={quoteattr(block.description)}" if block.description else ""
+    flag = ' read_only="true"' if block.read_only else ""
+    # A value must not be able to close its own fence.
+    value = block.value.replace("</block", "<\\/block").replace("</core_memory", "<\\/core_memory")
+    return (
+        f'<block label="{block.label}"{about} chars="{len(block.value)}/{block.limit}"{flag}>\n'
+        f"{value}\n</block>"
+    )

@@ -1,0 +1,90 @@
+"""The FIFO queue of main context. push() adds at the tail; evict() removes whole groups from the
+head; callers have written everything to the state database before.
+
+An entry is a message, how it is shown, and what that costs. The recursive summary is the queue's
+first slot in the paper; here it stands in the context head, so that the queue holds messages only.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pagemind.runtime.message import Message
+from pagemind.runtime.page import Group
+from pagemind.runtime.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A resident message. `shown` is what the model sees; `tokens` counts that; `whole` all of it.
+
+    `pause`: it follows a pause, so that its time is shown.
+    """
+
+    message: Message
+    shown: Message
+    tokens: int
+    whole: int
+    view: View
+    pause: bool = False
+
+    @property
+    def seq(self) -> int:
+        return self.message.seq
+
+
+class FifoQueue:
+    """Resident messages in order of seq."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries = {entry.seq: entry for entry in entries}
+        self._tokens = sum(entry.tokens for entry in self._entries.values())
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, seq: int) -> bool:
+        return seq in self._entries
+
+    @property
+    def tokens(self) -> int:
+        """What all entries cost as they are shown."""
+        return self._tokens
+
+    def push(self, entry: Entry) -> None:
+        assert not self._entries or entry.seq > next(reversed(self._entries))
+        self._entries[entry.seq] = entry
+        self._tokens += entry.tokens
+
+    def replace(self, entry: Entry) -> None:
+        """Show a resident message in another form."""
+        self._tokens += entry.tokens - self._entries[entry.seq].tokens
+        self._entries[entry.seq] = entry
+
+    def evict(self, before_seq: int) -> None:
+        """Drop every entry below `before_seq`."""
+        for seq in [seq for seq in self._entries if seq < before_seq]:
+            self._tokens -= self._entries.pop(seq).tokens
+
+    def drop(self, seq: int) -> None:
+        self._tokens -= self._entries.pop(seq).tokens
+
+    def groups(self) -> list[Group]:
+        """The units of eviction, oldest first; `Group.tokens` counts messages as shown."""
+        return group(list(self._entries.values()))
+
+
+def group(entries: list[Entry]) -> list[Group]:
+    """Cut entries into groups: a message with calls keeps the results that follow it."""
+    groups: list[list[Entry]] = []
+    waiting: set[str] = set()
+    for entry in entries:
+        message = entry.message
+        if message.role == "tool" and message.tool_call_id in waiting and groups:
+            groups[-1].append(entry)
+        else:
+            groups.append([entry])
+            waiting = {call.id for call in message.tool_calls}
+    return [Group(tuple(e.message for e in each), sum(e.tokens for e in each)) for each in groups]

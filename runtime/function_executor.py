@@ -1,0 +1,134 @@
+"""The function executor: find, validate, run, and turn every error into a result the model reads.
+
+A call with effect "memory" commits its effect and its result in one transaction, by way of the
+`store` callback; any other call stores its result after it ran.
+"""
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pagemind.runtime.clock import Clock
+from pagemind.runtime.errors import BadArguments, PagemindError, StorageError, ToolError
+from pagemind.runtime.message import Message, Provenance, Text, ToolCall, clean_text
+from pagemind.runtime.settings import OWN_RESULT_TRUST, WORLD_RESULT_TRUST
+from pagemind.runtime.state.database import Database
+from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry, ToolResult, takes_context
+
+_log = logging.getLogger("pagemind.tools")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to. `speech` is text for the person (protocol heartbeat)."""
+
+    message: Message
+    ok: bool
+    error: str | None
+    ms: float
+    speech: str | None = None
+
+
+class FunctionExecutor:
+    """Runs the calls of one agent."""
+
+    def __init__(self, registry: ToolRegistry, database: Database, clock: Clock) -> None:
+        self._registry = registry
+        self._database = database
+        self._clock = clock
+
+    def effect(self, name: str) -> str:
+        """The declared effect of a function; unknown ones might have done anything."""
+        return next((tool.effect for tool in self._registry if tool.name == name), "world")
+
+    def execute(
+        self,
+        call: ToolCall,
+        context: ToolContext,
+        store: Callable[[Message], Message],
+        *,
+        cut_off: bool = False,
+        note: str = "",
+    ) -> Outcome:
+        """Run one call and store its result. Never raises for what the model or the tool did.
+
+        `cut_off`: the output limit ended the reply inside this call, so it is not run. `note` is
+        put after the result (the nudge of a repeated call).
+        """
+        started = self._clock.monotonic()
+        error: str | None = None
+        result = ToolResult("")
+        stored: Message | None = None
+        try:
+            if cut_off:
+                raise BadArguments(
+                    f"{call.name}: the arguments were cut off by the output limit, so it was not"
+                    " run; make them shorter, or split the work into several calls"
+                )
+            tool = self._registry.find(call.name)
+            arguments = tool.validate(_arguments(call))
+            if tool.effect == "memory":
+                with self._database.transaction():
+                    result = self._run(tool, context, arguments)
+                    stored = store(self._message(call, result, note, tool, ok=True))
+            else:
+                result = self._run(tool, context, arguments)
+                stored = store(self._message(call, result, note, tool, ok=True))
+        except StorageError:
+            raise  # the disk is not the model's business
+        except ToolError as refused:
+            error = refused.message
+        except PagemindError as other:
+            error = f"{call.name}: {other.message}"
+        except Exception as fault:
+            # A tool's own fault must reach the model as a result, and the person as a log line.
+            _log.warning("%s raised", call.name, exc_info=True)
+            error = f"{call.name} failed: {type(fault).__name__}: {fault}"
+        if stored is None:
+            failed = ToolResult(error or "")
+            stored = store(self._message(call, failed, note, None, ok=False))
+        ms = (self._clock.monotonic() - started) * 1000
+        return Outcome(stored, error is None, error, ms, result.speech if error is None else None)
+
+    def _run(self, tool: Tool, context: ToolContext, arguments: dict[str, object]) -> ToolResult:
+        if takes_context(tool.function):
+            answer = tool.function(context, **arguments)
+        else:
+            answer = tool.function(**arguments)
+        if isinstance(answer, ToolResult):
+            return answer
+        if not isinstance(answer, str):
+            answer = json.dumps(answer, ensure_ascii=False, default=str)
+        return ToolResult(answer)
+
+    def _message(
+        self, call: ToolCall, result: ToolResult, note: str, tool: Tool | None, *, ok: bool
+    ) -> Message:
+        text = clean_text(result.text) or ("done" if ok else "failed")
+        if note:
+            text = f"{text}\n{note}"
+        trust = WORLD_RESULT_TRUST if tool and tool.effect == "world" else OWN_RESULT_TRUST
+        return Message(
+            role="tool",
+            parts=(Text(text),),
+            tool_call_id=call.id,
+            name=call.name,
+            kind="reading" if result.reference else "talk",
+            speaker=call.name,
+            provenance=Provenance("tool", call.name, trust),
+            ok=ok,
+            reference=result.reference,
+        )
+
+
+def _arguments(call: ToolCall) -> dict[str, object]:
+    try:
+        value = json.loads(call.arguments or "{}")
+    except ValueError as error:
+        raise BadArguments(
+            f"{call.name}: the arguments are not JSON ({error}); send one JSON object"
+        ) from None
+    if not isinstance(value, dict):
+        raise BadArguments(f"{call.name}: the arguments must be one JSON object")
+    return value

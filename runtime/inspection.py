@@ -1,0 +1,74 @@
+"""Inspection: what `pagemind inspect` shows of an agent, as numbers. Tokens are our counter's."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.pressure import Pressure, Window
+from pagemind.runtime.state.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The window section by section, and what lies on disk."""
+
+    model: str
+    window: Window
+    pressure: Pressure
+    calibration: float
+    messages: int
+    groups: int
+    recall: int
+    unwritten: int
+    archival: int
+    pages: int
+    conversation: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer of `inspect --json` (contract), without the schema number."""
+        pressure = self.pressure
+        return {
+            "model": self.model,
+            "window": self.window.tokens,
+            "window_source": self.window.source,
+            "usable": pressure.usable,
+            "reserve": self.window.reserve,
+            "fixed": pressure.fixed,
+            "room": pressure.room,
+            "used": pressure.used,
+            "level": str(pressure.level),
+            "warn_at": pressure.warn_at,
+            "flush_at": pressure.flush_at,
+            "calibration": round(self.calibration, 4),
+            "sections": [{"name": k, "tokens": v} for k, v in pressure.sections.items()],
+            "queue": {"messages": self.messages, "groups": self.groups},
+            "recall": {"total": self.recall, "unwritten": self.unwritten},
+            "archival": {"total": self.archival},
+            "pages": self.pages,
+            "conversation": self.conversation,
+        }
+
+
+def inspect(
+    state: State,
+    context: MainContext,
+    pressure: Pressure,
+    *,
+    model: str,
+    window: Window,
+    calibration: float,
+) -> Inspection:
+    """Gather it. `window` is the model's own, `pressure` is in our tokens."""
+    return Inspection(
+        model=model,
+        window=window,
+        pressure=pressure,
+        calibration=calibration,
+        messages=len(context.queue),
+        groups=len(context.queue.groups()),
+        recall=state.journal.count(),
+        unwritten=state.outbox.count("recall"),
+        archival=state.passages.count(),
+        pages=state.pages.count(),
+        conversation=state.journal.conversation,
+    )

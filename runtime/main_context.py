@@ -1,0 +1,114 @@
+"""Main context: what one model call sees. SystemInstructions + CoreMemory + the context head
+(summary, page table, pins) + FifoQueue; render() makes the request, sections() counts it.
+
+The order is a stable prefix: what changes rarely stands first, nothing volatile stands in the
+head, and prefetched memories stand inside the event's own message.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pagemind.runtime.core_memory import CoreMemory
+from pagemind.runtime.fifo_queue import Entry, FifoQueue
+from pagemind.runtime.message import Message, Provenance, Text
+from pagemind.runtime.model import ModelRequest, ToolSchema
+from pagemind.runtime.settings import MESSAGE_OVERHEAD_TOKENS
+from pagemind.runtime.template import load
+from pagemind.runtime.tokens import TokenCounter
+
+
+@dataclass
+class MainContext:
+    """The parts, as they are now. `held` is an evicted event that its turn still needs."""
+
+    system: str
+    core: CoreMemory
+    tools: tuple[ToolSchema, ...]
+    counter: TokenCounter
+    summary: str = ""
+    table: str = ""
+    pinned: tuple[Message, ...] = ()
+    queue: FifoQueue = field(default_factory=FifoQueue)
+    held: Entry | None = None
+    prefetch: tuple[int, str] | None = None  # the event's seq and the fenced text
+    _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
+
+    def sections(self) -> Mapping[str, int]:
+        """Tokens of each section of contract.md, as sent."""
+        count = self.counter.count
+        pinned = "\n".join(message.text for message in self.pinned)
+        head = self.head()
+        frame = count(head) + MESSAGE_OVERHEAD_TOKENS if head else 0
+        table, pins = count(self.table), count(pinned)
+        return {
+            "system": count(self.system) + MESSAGE_OVERHEAD_TOKENS,
+            "tools": self._tools_tokens(),
+            "core": count(self.core.render()),
+            # The fence around all three is counted with the first.
+            "summary": max(0, frame - table - pins),
+            "page_table": table,
+            "pinned": pins,
+            "queue": self.queue.tokens + (self.held.tokens if self.held else 0),
+            "prefetch": count(self.prefetch[1]) if self.prefetch else 0,
+        }
+
+    def _tools_tokens(self) -> int:
+        """Schemas change rarely and are slow to count."""
+        if self._tools_counted is None or self._tools_counted[0] is not self.tools:
+            self._tools_counted = (self.tools, self.counter.tools(self.tools))
+        return self._tools_counted[1]
+
+    def head(self) -> str:
+        """The fenced text of summary, page table and pins; "" before the first flush."""
+        parts = []
+        if self.summary:
+            parts.append(f"<summary>\n{_fenced(self.summary)}\n</summary>")
+        if self.table:
+            parts.append(f"<page_table>\n{_fenced(self.table)}\n</page_table>")
+        if self.pinned:
+            pinned = "\n".join(message.text for message in self.pinned)
+            parts.append(f"<pinned>\n{_fenced(pinned)}\n</pinned>")
+        if not parts:
+            return ""
+        return load("context_head").fill(sections="\n".join(parts)).strip()
+
+    def render(self, max_tokens: int) -> ModelRequest:
+        """The request of the next step. `max_tokens` is the room kept for the reply."""
+        messages: list[Message] = []
+        if head := self.head():
+            messages.append(
+                Message("user", (Text(head),), kind="notice", provenance=Provenance("runtime"))
+            )
+        if self.held is not None:
+            messages.append(self._with_prefetch(self.held))
+        messages.extend(self._with_prefetch(e) for e in self.queue if e.view.form != "gone")
+        core = self.core.render()
+        return ModelRequest(
+            system=(self.system, core) if core else (self.system,),
+            messages=tuple(messages),
+            tools=self.tools,
+            max_tokens=max_tokens,
+        )
+
+    def _with_prefetch(self, entry: Entry) -> Message:
+        if self.prefetch is None or self.prefetch[0] != entry.seq:
+            return entry.shown
+        return entry.shown.with_text(f"{self.prefetch[1]}\n{entry.shown.text}")
+
+    def min_trust(self) -> int:
+        """The lowest trust of any text in the window."""
+        entries = [*self.queue, *([self.held] if self.held else [])]
+        return min((e.message.provenance.trust for e in entries), default=100)
+
+    def resident(self, seq: int) -> bool:
+        """Whether the message is shown whole now."""
+        if self.held is not None and self.held.seq == seq:
+            return True
+        return seq in self.queue
+
+
+def _fenced(text: str) -> str:
+    """Data must not be able to close its fence."""
+    for tag in ("summary", "page_table", "pinned", "earlier"):
+        text = text.replace(f"</{tag}", f"<\\/{tag}")
+    return text

@@ -1,0 +1,232 @@
+"""AgentReader: reads an agent that another process or thread may be running.
+
+It sees every acknowledged message, those that LanceDB does not have yet included, and never takes
+the lock or writes.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.core_memory import CoreMemory
+from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.inspection import Inspection, inspect
+from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.message import Message
+from pagemind.runtime.model import ModelRequest
+from pagemind.runtime.page_reader import PageReader
+from pagemind.runtime.pressure import Thresholds, Window, window
+from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.search_view import StateView
+from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, PAGE_TOKENS, STATE_SCHEMA
+from pagemind.runtime.state.home import AgentLock, Registered
+from pagemind.runtime.state.state import State
+from pagemind.runtime.summarizer import Summarizer
+from pagemind.runtime.tiers.search import Search
+from pagemind.runtime.tiers.store import TierStore
+from pagemind.runtime.tokens import first_guess
+from pagemind.runtime.tool import ToolRegistry
+
+if TYPE_CHECKING:
+    from pagemind.runtime.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInfo:
+    """One row of `agents list`."""
+
+    name: str
+    id: str
+    definition: str
+    model: str
+    messages: int
+    passages: int
+    pages: int
+    in_use: bool
+    created_at: datetime
+    last_active_at: datetime
+    cost: float
+    cost_known: bool
+    bytes: int
+
+    def as_json(self) -> dict[str, Any]:
+        """An item of `agents list --json` (contract)."""
+        return {
+            "name": self.name,
+            "id": self.id,
+            "definition": self.definition,
+            "model": self.model,
+            "messages": self.messages,
+            "passages": self.passages,
+            "pages": self.pages,
+            "in_use": self.in_use,
+            "created_at": rfc3339(self.created_at),
+            "last_active_at": rfc3339(self.last_active_at),
+            "cost": {"amount": self.cost, "currency": "USD", "known": self.cost_known},
+            "bytes": self.bytes,
+            "schema_version": STATE_SCHEMA,
+        }
+
+
+class AgentReader:
+    """Made by `Runtime.reader(name)`; a context manager."""
+
+    def __init__(self, runtime: "Runtime", registered: Registered) -> None:
+        self.registered = registered
+        self._runtime = runtime
+        self.folder = runtime.home.folder(registered.id)
+        self.state = State(self.folder, runtime.clock, read_only=True)
+        self.definition = AgentDefinition.from_json(self.state.database.meta("definition"))
+        self._queue_manager: QueueManager | None = None
+        self._engine: Search | None = None
+
+    @property
+    def name(self) -> str:
+        return self.registered.name
+
+    def info(self) -> AgentInfo:
+        """Counts and sizes."""
+        state = self.state
+        _, _, cost, known = state.history.usage()
+        return AgentInfo(
+            name=self.registered.name,
+            id=self.registered.id,
+            definition=self.registered.definition,
+            model=self.registered.model or state.database.meta("model"),
+            messages=state.journal.count(),
+            passages=state.passages.count(),
+            pages=state.pages.count(),
+            in_use=AgentLock(self.folder, self.name).held(),
+            created_at=self.registered.created_at,
+            last_active_at=self.registered.last_active_at,
+            cost=cost,
+            cost_known=known,
+            bytes=sum(f.stat().st_size for f in self.folder.rglob("*") if f.is_file()),
+        )
+
+    # --- main context ---------------------------------------------------------------------------
+
+    @property
+    def model_name(self) -> str:
+        """The model of the last turn, or the stored choice."""
+        return self.state.database.meta("model") or self.registered.model
+
+    @property
+    def protocol(self) -> str:
+        return self.state.database.meta("protocol") or self.definition.protocol
+
+    def window(self) -> Window:
+        """The window of the last turn; before any, what the definition says or the default."""
+        stored = self.state.database.meta("window")
+        if stored:
+            tokens, reserve, source = stored.split(" ", 2)
+            return Window(int(tokens), int(reserve), source)
+        declared = self.definition.context_window
+        tokens_, source_ = (
+            (declared, "definition") if declared else (DEFAULT_WINDOW_TOKENS, "default")
+        )
+        return window(tokens_, source_, self.definition.output_reserve)
+
+    @property
+    def queue_manager(self) -> QueueManager:
+        """Main context as it is now, for looking at."""
+        if self._queue_manager is None:
+            self._queue_manager = self._load()
+        return self._queue_manager
+
+    def _load(self) -> QueueManager:
+        from pagemind.runtime.boot import registry_of, zone_of
+
+        state, counter = self.state, self._runtime.counter
+        zone = zone_of(self.definition)
+        registry: ToolRegistry = registry_of(self.definition, self.protocol)
+        context = MainContext(
+            self.definition.instructions(self.protocol),
+            CoreMemory(state.blocks.all()),
+            registry.schemas(),
+            counter,
+        )
+        factor = self.calibration
+        spec = self.definition.pressure
+        manager = QueueManager(
+            state,
+            context,
+            Summarizer(None, counter.count, lambda: 0),
+            thresholds=Thresholds(spec.warn, spec.flush, spec.keep),
+            window=lambda: self.window().scaled(factor),
+            zone=zone,
+            read=self.pages.text_of,
+            written=lambda: None,
+        )
+        if state.history.epoch() is not None:
+            manager.load()
+        return manager
+
+    @property
+    def context(self) -> MainContext:
+        return self.queue_manager.context
+
+    @property
+    def calibration(self) -> float:
+        model = self.model_name
+        return (self.state.calibration(model) or first_guess(model)).factor
+
+    def request(self) -> ModelRequest:
+        """The request that the next step would send, without a new event."""
+        return self.context.render(self.window().reserve)
+
+    def inspect(self) -> Inspection:
+        return inspect(
+            self.state,
+            self.context,
+            self.queue_manager.measure(),
+            model=self.model_name,
+            window=self.window(),
+            calibration=self.calibration,
+        )
+
+    # --- the tiers ------------------------------------------------------------------------------
+
+    @property
+    def pages(self) -> PageReader:
+        """Pages as text."""
+        from pagemind.runtime.boot import zone_of
+
+        return PageReader(
+            self.state,
+            count=self._runtime.counter.count,
+            zone=zone_of(self.definition),
+            part_tokens=lambda: PAGE_TOKENS,
+        )
+
+    @property
+    def search(self) -> Search:
+        """The one search, the unwritten tail included."""
+        if self._engine is None:
+            from pagemind.runtime.boot import zone_of
+
+            embedder = self._runtime.embedder_for(self.definition)
+            store = TierStore(
+                self.folder / "lance", embedder.identity if embedder else None, agent=self.name
+            )
+            view = StateView(self.state, self._resident)
+            self._engine = Search(store, embedder, view, zone=zone_of(self.definition))
+        return self._engine
+
+    def _resident(self, seq: int) -> bool:
+        epoch = self.state.history.epoch()
+        return epoch is None or seq >= epoch.queue_start or seq == epoch.held
+
+    def messages(self, limit: int) -> list[Message]:
+        """The newest messages, oldest of them first."""
+        return list(reversed(self.state.journal.newest(limit)))
+
+    def close(self) -> None:
+        self.state.close()
+
+    def __enter__(self) -> "AgentReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

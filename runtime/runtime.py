@@ -1,0 +1,349 @@
+"""The runtime of one process: its home, its agents, the write-back thread, shared models.
+
+    with Runtime() as runtime:
+        agent = runtime.agent("ada", definition="assistant")
+        print(agent.send("My boat is called Nomad.").text)
+
+An agent is opened once in a process and held by its lock; readers work beside it from anywhere.
+"""
+
+import json
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from pagemind.runtime.agent import Agent
+from pagemind.runtime.boot import boot, check_fits, first_blocks
+from pagemind.runtime.clock import Clock, SystemClock
+from pagemind.runtime.definition import AgentDefinition, load_definition
+from pagemind.runtime.errors import AgentInUse
+from pagemind.runtime.model import Embedder, Model
+from pagemind.runtime.model_choice import ModelChoice, choose, make_model
+from pagemind.runtime.models.embedders import make_embedder
+from pagemind.runtime.reader import AgentInfo, AgentReader
+from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, home_path
+from pagemind.runtime.state.home import AgentLock, Home, Registered, checked_name
+from pagemind.runtime.state.state import State
+from pagemind.runtime.tiers.write_back import WriteBack
+from pagemind.runtime.tokens import TokenCounter
+from pagemind.runtime.tool import Tool, make_tool
+
+DEFAULT_DEFINITION = "assistant"
+
+
+class Runtime:
+    """`home` is a folder; None is `PAGEMIND_HOME` or the platform's; ":memory:" a throw-away one.
+
+    `embedder` stands in for every definition's embedding (tests); `background` False runs idle
+    work at the end of the turn instead of in a thread, so that runs repeat exactly.
+    """
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        background: bool = True,
+    ) -> None:
+        self._throw_away = tempfile.mkdtemp(prefix="pagemind-") if home == ":memory:" else None
+        self.clock = clock or SystemClock()
+        self.home = Home(home_path(self._throw_away or home), self.clock)
+        self.counter = TokenCounter()
+        self._embedder = embedder
+        self._embedders: dict[str, Embedder | None] = {}
+        self._background = background
+        self._write_back = WriteBack()
+        self._models: dict[tuple[str, int | None], Model] = {}
+        self._agents: dict[str, tuple[Agent, AgentLock]] = {}
+        self._lock = threading.RLock()
+
+    # --- agents -------------------------------------------------------------------------------
+
+    def agent(
+        self,
+        name: str,
+        definition: str | Path | AgentDefinition | None = None,
+        *,
+        model: str | Model | None = None,
+        tools: Iterable[Tool | Callable[..., str]] = (),
+        create: bool = True,
+        wait: float = 0.0,
+    ) -> Agent:
+        """Create an agent, or resume it. `model` given by name is kept as the agent's choice.
+
+        `tools` are functions of your own, beside those of the definition. Raises AgentInUse
+        after `wait` seconds, UnknownAgent with `create=False`, NoModel, DefinitionError.
+        """
+        name = checked_name(name)
+        extra = [t if isinstance(t, Tool) else make_tool(t) for t in tools]
+        with self._lock:
+            if not self.home.exists(name):
+                if not create:
+                    self.home.find(name)  # raises with the nearest names
+                self.create(name, definition, model=model if isinstance(model, str) else None)
+            registered = self.home.find(name)
+            if registered.id in self._agents:
+                return self._agents[registered.id][0]
+        lock = AgentLock(self.home.folder(registered.id), registered.name)
+        lock.acquire(wait)
+        try:
+            agent = self._open(registered, model, extra)
+        except BaseException:
+            lock.release()
+            raise
+        with self._lock:
+            self._agents[registered.id] = (agent, lock)
+        self.home.touch(registered.id)
+        return agent
+
+    def create(
+        self,
+        name: str,
+        definition: str | Path | AgentDefinition | None = None,
+        *,
+        model: str | None = None,
+    ) -> Registered:
+        """Make an agent without opening it. All or nothing: it is listed when it is complete.
+
+        Raises AgentExists, InvalidName, DefinitionError, WindowTooSmall.
+        """
+        name = checked_name(name)
+        checked = (
+            definition
+            if isinstance(definition, AgentDefinition)
+            else load_definition(definition or DEFAULT_DEFINITION)
+        )
+        if checked.context_window is not None:
+            check_fits(checked, self._tools(checked), self.counter, checked.context_window)
+        self.home.sweep()
+        agent_id = self.clock.new_id()
+        folder = self.home.folder(agent_id)
+        folder.mkdir(parents=True)
+        try:
+            state = State(folder, self.clock)
+            try:
+                with state.database.transaction():
+                    state.database.set_meta("agent_id", agent_id)
+                    state.database.set_meta("definition", checked.to_json())
+                    state.journal.open_first_line()
+                    first_blocks(state, checked)
+            finally:
+                state.close()
+            return self.home.add(agent_id, name, checked.name, model or "")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _open(
+        self, registered: Registered, model: str | Model | None, extra: Sequence[Tool]
+    ) -> Agent:
+        state = State(self.home.folder(registered.id), self.clock)
+        try:
+            state.database.take()
+            definition = AgentDefinition.from_json(state.database.meta("definition"))
+            if isinstance(model, str):
+                self.home.set_model(registered.id, model)
+            if model is None or isinstance(model, str):
+                choice = self.choose_model(registered.name, model)
+                chosen, protocol = self._model(choice, definition)
+            else:
+                chosen, protocol = model, definition.protocol
+            summarizer = None
+            if named := definition.summarizer_name:
+                summarizer = self._model(ModelChoice(named, "summarizer"), None)[0]
+            return boot(
+                name=registered.name,
+                agent_id=registered.id,
+                state=state,
+                definition=definition,
+                model=chosen,
+                summarizer=summarizer,
+                protocol=protocol,
+                embedder=self._embedder_of(definition),
+                tools=[*self._tools(definition), *extra],
+                clock=self.clock,
+                counter=self.counter,
+                write_back=self._write_back,
+                background=self._background,
+                closed=self._let_go,
+            )
+        except BaseException:
+            self._write_back.unregister(registered.id)
+            state.close()
+            raise
+
+    def _tools(self, definition: AgentDefinition) -> list[Tool]:
+        from pagemind.tools import find
+
+        return find(definition.functions)
+
+    def _embedder_of(self, definition: AgentDefinition) -> Embedder | None:
+        if self._embedder is not None:
+            return self._embedder
+        name = definition.embedding
+        if name not in self._embedders:
+            self._embedders[name] = make_embedder(name)
+        return self._embedders[name]
+
+    def choose_model(self, name: str, asked: str | None = None) -> ModelChoice:
+        """The model an agent would run on, and why. `name` may be an agent that is not made yet.
+
+        Raises NoModel.
+        """
+        stored, definition = "", None
+        if self.home.exists(name):
+            registered = self.home.find(name)
+            stored = registered.model
+            with AgentReader(self, registered) as reader:
+                definition = reader.definition
+        return choose(definition, asked=asked, stored=stored, home=self.home.path)
+
+    def _model(self, choice: ModelChoice, definition: AgentDefinition | None) -> tuple[Model, str]:
+        """The model of a choice, shared in this process, and the protocol it is spoken to with."""
+        window = definition.context_window if definition else None
+        key = (repr(choice), window)
+        if key not in self._models:
+            self._models[key] = make_model(choice, self.home.path, window)
+        model = self._models[key]
+        protocol = definition.protocol if definition else "default"
+        if choice.local and definition is not None and not definition.states("protocol"):
+            protocol = "guided"
+        if protocol == "guided":
+            from pagemind.runtime.models.guided_model import GuidedModel
+
+            model = GuidedModel(model)
+        return model, protocol
+
+    def _let_go(self, agent: Agent) -> None:
+        """Agent.close(): write what is pending, close the files, release the lock."""
+        with self._lock:
+            opened = self._agents.pop(agent.id, None)
+        if opened is None:
+            return
+        self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
+        self._write_back.unregister(agent.id)
+        self.home.touch(agent.id)
+        agent.state.close()
+        opened[1].release()
+
+    # --- beside the agents ----------------------------------------------------------------------
+
+    def reader(self, name: str) -> AgentReader:
+        """Read an agent that may be in use: search, blocks, pages, inspect. Close it after use."""
+        return AgentReader(self, self.home.find(checked_name(name)))
+
+    def agents(self) -> list[AgentInfo]:
+        """Every agent of the home, the one used last first."""
+        found = []
+        for registered in self.home.all():
+            with AgentReader(self, registered) as reader:
+                found.append(reader.info())
+        return found
+
+    def last_agent(self) -> str | None:
+        """The name of the agent used last."""
+        return next((each.name for each in self.home.all()), None)
+
+    def info(self, name: str) -> AgentInfo:
+        with self.reader(name) as reader:
+            return reader.info()
+
+    def path(self, name: str) -> Path:
+        """The agent's folder."""
+        return self.home.folder(self.home.find(checked_name(name)).id)
+
+    def delete(self, name: str, *, wait: float = 0.0) -> AgentInfo:
+        """Remove an agent and its folder; what it was. Raises AgentInUse, UnknownAgent."""
+        registered = self.home.find(checked_name(name))
+        with self._lock:
+            if registered.id in self._agents:
+                raise AgentInUse(f"agent {name!r} is open in this process", hint="close it first")
+        info = self.info(name)
+        lock = AgentLock(self.home.folder(registered.id), registered.name)
+        lock.acquire(wait)
+        try:
+            self.home.remove(registered)
+        finally:
+            lock.release()
+        return info
+
+    def update(
+        self, name: str, definition: str | Path | AgentDefinition, *, apply: bool, wait: float = 0.0
+    ) -> list[str]:
+        """What a new definition would change, as a unified diff; done only with `apply`.
+
+        An agent's memory is its own: blocks that exist keep their value, new ones are added.
+        """
+        import difflib
+
+        registered = self.home.find(checked_name(name))
+        new = definition if isinstance(definition, AgentDefinition) else load_definition(definition)
+        with self.reader(name) as reader:
+            old = reader.definition
+        diff = list(
+            difflib.unified_diff(
+                json.dumps(old.raw, indent=2, ensure_ascii=False).splitlines(),
+                json.dumps(new.raw, indent=2, ensure_ascii=False).splitlines(),
+                "stored",
+                new.source,
+                lineterm="",
+            )
+        )
+        if not apply or not diff:
+            return diff
+        lock = AgentLock(self.home.folder(registered.id), registered.name)
+        lock.acquire(wait)
+        try:
+            state = State(self.home.folder(registered.id), self.clock)
+            try:
+                state.database.take()
+                with state.database.transaction():
+                    state.database.set_meta("definition", new.to_json())
+                    known = {block.label for block in state.blocks.all()}
+                    first_blocks(state, new, without=known)
+            finally:
+                state.close()
+            self.home.database.write(
+                "UPDATE agents SET definition = ? WHERE id = ?", (new.name, registered.id)
+            )
+        finally:
+            lock.release()
+        return diff
+
+    def leave(self, name: str, kind: str, body: dict[str, object]) -> None:
+        """Leave an observation or a passage for an agent that is in use by another process."""
+        registered = self.home.find(checked_name(name))
+        state = State(self.home.folder(registered.id), self.clock)
+        try:
+            state.leave(kind, json.dumps(body, ensure_ascii=False))
+        finally:
+            state.close()
+
+    def embedder_for(self, definition: AgentDefinition) -> Embedder | None:
+        """The embedder that a definition names, shared in this process."""
+        return self._embedder_of(definition)
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close every agent and what they share. Idempotent."""
+        for agent, _ in list(self._agents.values()):
+            agent.close()
+        self._write_back.close()
+        for model in self._models.values():
+            model.close()
+        for embedder in self._embedders.values():
+            if embedder is not None:
+                embedder.close()
+        self.home.close()
+        if self._throw_away is not None:
+            shutil.rmtree(self._throw_away, ignore_errors=True)
+
+    def __enter__(self) -> "Runtime":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

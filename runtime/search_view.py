@@ -1,0 +1,43 @@
+"""What a search may ask of one agent's state: implements tiers.view.View for agents and readers."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pagemind.runtime.message import Message
+from pagemind.runtime.outbox import OutboxItem, Tier
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.state.state import State
+
+
+class StateView:
+    """`resident` says whether a seq stands in main context now; a reader beside the agent gives
+    the answer from the newest epoch."""
+
+    def __init__(self, state: State, resident: Callable[[int], bool]) -> None:
+        self._state = state
+        self._resident = resident
+
+    def messages(self, seqs: Sequence[int]) -> Mapping[int, Message]:
+        return self._state.journal.get(seqs)
+
+    def passages(self, numbers: Sequence[int]) -> Mapping[int, Passage]:
+        found = self._state.passages.get(numbers)
+        return {n: p for n, p in found.items() if p.provenance.status != "retired"}
+
+    def pending(self, limit: int) -> list[OutboxItem]:
+        return self._state.outbox.pending(limit)
+
+    def live(self) -> Sequence[tuple[int, int]] | None:
+        return self._state.journal.live_ranges()
+
+    def page_of(self, seq: int) -> str | None:
+        number = self._state.pages.of([seq]).get(seq)
+        return f"p{number}" if number else None
+
+    def in_context(self, seq: int) -> bool:
+        return self._resident(seq)
+
+    def speakers(self) -> Sequence[str]:
+        return self._state.journal.speakers()
+
+    def count(self, tier: Tier) -> int:
+        return self._state.journal.count() if tier == "recall" else self._state.passages.count()

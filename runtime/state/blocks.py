@@ -1,0 +1,90 @@
+"""Blocks of core memory on disk: the current value and every version with author and reason."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
+from pagemind.runtime.core_memory import Block
+from pagemind.runtime.message import TRUST, Origin
+from pagemind.runtime.state.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class BlockVersion:
+    """One version of a block's value."""
+
+    version: int
+    value: str
+    at: datetime
+    author: str
+    reason: str
+
+
+class Blocks:
+    """Blocks of one agent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._db = database
+        self._clock = clock
+
+    def all(self) -> list[Block]:
+        return [
+            Block(
+                row["label"],
+                row["value"],
+                row["char_limit"],
+                row["description"],
+                bool(row["read_only"]),
+                row["version"],
+            )
+            for row in self._db.rows("SELECT * FROM blocks ORDER BY position")
+        ]
+
+    def save(
+        self, block: Block, *, author: str, reason: str, seq: int, origin: Origin, trust: int | None
+    ) -> None:
+        """Store a new version. `block.version` must be the next one: a lost update is a fault."""
+        with self._db.transaction():
+            found = self._db.number("SELECT version FROM blocks WHERE label = ?", (block.label,))
+            assert block.version == found + 1, f"{block.label}: {found} -> {block.version}"
+            position = self._db.number("SELECT count(*) FROM blocks")
+            self._db.write(
+                "INSERT INTO blocks VALUES (?,?,?,?,?,?,?) ON CONFLICT (label) DO UPDATE SET"
+                " value = excluded.value, char_limit = excluded.char_limit,"
+                " description = excluded.description, read_only = excluded.read_only,"
+                " version = excluded.version",
+                (
+                    block.label,
+                    position,
+                    block.value,
+                    block.limit,
+                    block.description,
+                    block.read_only,
+                    block.version,
+                ),
+            )
+            self._db.write(
+                "INSERT INTO block_versions VALUES (?,?,?,?,?,?,?,?,?)",
+                (
+                    block.label,
+                    block.version,
+                    block.value,
+                    rfc3339(self._clock.now()),
+                    author,
+                    reason,
+                    seq,
+                    origin,
+                    TRUST[origin] if trust is None else trust,
+                ),
+            )
+
+    def history(self, label: str) -> list[BlockVersion]:
+        """Every version, oldest first."""
+        return [
+            BlockVersion(
+                row["version"], row["value"], parse_rfc3339(row["at"]), row["author"], row["reason"]
+            )
+            for row in self._db.rows(
+                "SELECT * FROM block_versions WHERE label = ? ORDER BY version", (label,)
+            )
+        ]

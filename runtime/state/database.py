@@ -1,0 +1,213 @@
+"""One SQLite file: connections, transactions, the writer's epoch, and the translation of errors.
+
+Committed means on disk: WAL with synchronous FULL (and F_FULLFSYNC where the platform needs it).
+A writer holds an epoch; each of its transactions checks that no other process took the agent over
+while it was suspended. Transactions nest: only the outermost commits, and in-memory state changes
+wait for it (`after_commit`), so that memory never runs ahead of the disk.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pagemind.runtime.errors import DiskFull, HomeUnusable, LostAgent, SchemaTooNew, StorageError
+from pagemind.runtime.settings import SQLITE_BUSY_SECONDS
+
+Row = sqlite3.Row
+
+
+class Database:
+    """Open or create the file at `path`.
+
+    `ddl` makes an empty file's tables at `version`; `migrations` lead there from older ones.
+    Read-only databases never write, take no epoch and may be opened beside a writer.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        ddl: str,
+        version: int,
+        migrations: dict[int, str],
+        read_only: bool = False,
+    ) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.epoch: int | None = None
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._after: list[Callable[[], None]] = []
+        with _translated(path):
+            self._connection = self._connect()
+            self._prepare(ddl, version, migrations)
+
+    def _connect(self) -> sqlite3.Connection:
+        target = f"{self.path.absolute().as_uri()}?mode={'ro' if self.read_only else 'rwc'}"
+        connection = sqlite3.connect(
+            target,
+            uri=True,
+            timeout=SQLITE_BUSY_SECONDS,
+            isolation_level=None,  # we say BEGIN and COMMIT ourselves
+            check_same_thread=False,  # every use holds self._lock
+        )
+        connection.row_factory = sqlite3.Row
+        if not self.read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA fullfsync = 1")
+            connection.execute("PRAGMA checkpoint_fullfsync = 1")
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def _prepare(self, ddl: str, version: int, migrations: dict[int, str]) -> None:
+        found = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if found > version:
+            raise SchemaTooNew(
+                f"{self.path} has schema version {found}; this pagemind knows {version}",
+                hint="update pagemind; the file was left untouched",
+            )
+        if found == version:
+            return
+        if self.read_only:
+            raise StorageError(
+                f"{self.path} has schema version {found} and is open for reading only",
+                hint="open the agent once to bring it up to date",
+            )
+        if found == 0:
+            self._script(ddl, version)
+            return
+        self._backup(found)
+        for step in range(found, version):
+            self._script(migrations[step], step + 1)
+
+    def _script(self, statements: str, version: int) -> None:
+        # executescript commits first; BEGIN inside makes the whole script one transaction.
+        self._connection.executescript(
+            f"BEGIN IMMEDIATE;\n{statements}\nPRAGMA user_version = {version};\nCOMMIT;"
+        )
+
+    def _backup(self, found: int) -> None:
+        copy = sqlite3.connect(self.path.with_suffix(f".v{found}.backup"))
+        try:
+            self._connection.backup(copy)
+        finally:
+            copy.close()
+
+    def take(self) -> int:
+        """Become the writer: later transactions of any earlier epoch are refused."""
+        with self.transaction():
+            row = self.one("SELECT value FROM meta WHERE key = 'writer_epoch'")
+            epoch = (int(row["value"]) if row else 0) + 1
+            self.set_meta("writer_epoch", str(epoch))
+        self.epoch = epoch
+        return epoch
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing. Raises LostAgent if another process became the writer."""
+        with self._lock:
+            if self._depth:
+                self._depth += 1
+                try:
+                    yield
+                finally:
+                    self._depth -= 1
+                return
+            with _translated(self.path):
+                self._connection.execute("BEGIN IMMEDIATE")
+            self._depth = 1
+            try:
+                self._check_epoch()
+                yield
+                with _translated(self.path):
+                    self._connection.execute("COMMIT")
+            except BaseException:
+                self._depth = 0
+                self._after.clear()
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            self._depth = 0
+            callbacks, self._after = self._after, []
+            for callback in callbacks:
+                callback()
+
+    def _check_epoch(self) -> None:
+        if self.epoch is None:
+            return
+        row = self._connection.execute(
+            "SELECT value FROM meta WHERE key = 'writer_epoch'"
+        ).fetchone()
+        if int(row["value"]) != self.epoch:
+            raise LostAgent(
+                f"{self.path.parent.name}: another process took this agent over",
+                hint="nothing was written by this one; open the agent again",
+            )
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        """Run when the outermost transaction is committed; at once if there is none."""
+        if self._depth:
+            self._after.append(callback)
+        else:
+            callback()
+
+    def write(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """One statement inside a transaction of its own or the current one; the last row id."""
+        with self.transaction(), _translated(self.path):
+            return self._connection.execute(sql, values).lastrowid or 0
+
+    def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        with self.transaction(), _translated(self.path):
+            self._connection.executemany(sql, rows)
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        with self._lock, _translated(self.path):
+            return self._connection.execute(sql, values).fetchall()
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    def number(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """The first column of the first row as an int; 0 for no row or NULL."""
+        row = self.one(sql, values)
+        return int(row[0]) if row is not None and row[0] is not None else 0
+
+    def meta(self, key: str, default: str = "") -> str:
+        row = self.one("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(row["value"]) if row else default
+
+    def set_meta(self, key: str, value: str) -> None:
+        self.write("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """sqlite3's errors in our words."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        text = str(error)
+        if "full" in text:
+            raise DiskFull(
+                f"{path}: the disk is full; what was acknowledged is intact",
+                hint="free some space and go on",
+            ) from error
+        if "readonly" in text or "unable to open" in text:
+            raise HomeUnusable(
+                f"{path} cannot be written ({text})",
+                hint="check the folder's permissions, or set PAGEMIND_HOME to another one",
+            ) from error
+        if "not a database" in text or "malformed" in text:
+            raise StorageError(
+                f"{path} is damaged ({text})", hint="restore it from a backup"
+            ) from error
+        raise StorageError(f"{path}: {text}") from error

@@ -1,0 +1,197 @@
+"""Epochs, steps and views: what makes any past request reconstructible.
+
+An epoch is the head of the prompt and where the queue starts; it changes at a flush or when the
+head does. A step is one model call. A view says how a resident message is shown from a step on.
+Long texts lie once, by hash, in `texts`.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pagemind.runtime.clock import Clock, rfc3339
+from pagemind.runtime.model import Usage
+from pagemind.runtime.state.database import Database
+from pagemind.runtime.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The head of the prompt. `held` is an evicted event still shown until its turn ends."""
+
+    epoch: int
+    reason: str
+    system_sha256: str
+    tools_sha256: str
+    blocks: Mapping[str, int]
+    summary: int | None
+    table_sha256: str
+    pins: tuple[str, ...]
+    queue_start: int
+    held: int | None
+
+
+class History:
+    """Epochs, steps, views and texts of one agent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._db = database
+        self._clock = clock
+
+    # --- texts --------------------------------------------------------------------------------
+
+    def keep_text(self, text: str) -> str:
+        """Store a text once; its SHA-256, or "" for the empty text."""
+        if not text:
+            return ""
+        sha256 = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        self._db.write("INSERT OR IGNORE INTO texts VALUES (?, ?)", (sha256, text))
+        return sha256
+
+    def text(self, sha256: str) -> str:
+        row = self._db.one("SELECT text FROM texts WHERE sha256 = ?", (sha256,))
+        return str(row["text"]) if row else ""
+
+    # --- epochs -------------------------------------------------------------------------------
+
+    def begin_epoch(
+        self,
+        reason: str,
+        *,
+        system: str,
+        tools: str,
+        blocks: Mapping[str, int],
+        summary: int | None,
+        table: str,
+        pins: Sequence[str],
+        queue_start: int,
+        held: int | None,
+    ) -> Epoch:
+        with self._db.transaction():
+            number = self._db.write(
+                "INSERT INTO epochs (at, reason, system_sha256, tools_sha256, blocks, summary,"
+                " table_sha256, pins, queue_start, held) VALUES (?,?,?,?,?,?,?,?,?,?)",
+                (
+                    rfc3339(self._clock.now()),
+                    reason,
+                    self.keep_text(system),
+                    self.keep_text(tools),
+                    json.dumps(dict(blocks)),
+                    summary,
+                    self.keep_text(table),
+                    json.dumps(list(pins)),
+                    queue_start,
+                    held,
+                ),
+            )
+            found = self.epoch(number)
+            assert found is not None
+        return found
+
+    def epoch(self, number: int | None = None) -> Epoch | None:
+        """An epoch, the newest by default."""
+        if number is None:
+            number = self._db.number("SELECT max(epoch) FROM epochs")
+        row = self._db.one("SELECT * FROM epochs WHERE epoch = ?", (number,))
+        if row is None:
+            return None
+        return Epoch(
+            row["epoch"],
+            row["reason"],
+            row["system_sha256"],
+            row["tools_sha256"],
+            json.loads(row["blocks"]),
+            row["summary"],
+            row["table_sha256"],
+            tuple(json.loads(row["pins"])),
+            row["queue_start"],
+            row["held"],
+        )
+
+    # --- steps --------------------------------------------------------------------------------
+
+    @property
+    def last_step(self) -> int:
+        return self._db.number("SELECT max(step) FROM steps")
+
+    def begin_step(
+        self,
+        *,
+        turn: int,
+        epoch: int,
+        model: str,
+        settings: Mapping[str, Any],
+        last_seq: int,
+        prefetch: str,
+        request_sha256: str,
+        estimated_tokens: int,
+        min_trust: int,
+    ) -> int:
+        with self._db.transaction():
+            return self._db.write(
+                "INSERT INTO steps (turn, epoch, at, model, settings, last_seq, prefetch_sha256,"
+                " request_sha256, estimated_tokens, min_trust) VALUES (?,?,?,?,?,?,?,?,?,?)",
+                (
+                    turn,
+                    epoch,
+                    rfc3339(self._clock.now()),
+                    model,
+                    json.dumps(dict(settings)),
+                    last_seq,
+                    self.keep_text(prefetch),
+                    request_sha256,
+                    estimated_tokens,
+                    min_trust,
+                ),
+            )
+
+    def end_step(self, step: int, *, usage: Usage, cost: float | None, finish: str) -> None:
+        self._db.write(
+            "UPDATE steps SET prompt_tokens = ?, completion_tokens = ?, cached_tokens = ?,"
+            " cost = ?, finish = ? WHERE step = ?",
+            (
+                usage.prompt_tokens,
+                usage.completion_tokens,
+                usage.cached_tokens,
+                cost,
+                finish,
+                step,
+            ),
+        )
+
+    def cost_since(self, at: str) -> float:
+        """US dollars of known cost since a time (RFC 3339)."""
+        row = self._db.one("SELECT sum(cost) AS cost FROM steps WHERE at >= ?", (at,))
+        return float(row["cost"] or 0.0) if row else 0.0
+
+    def usage(self) -> tuple[int, Usage, float, bool]:
+        """Over all steps: how many, tokens, cost in US dollars, and whether all of it is known."""
+        row = self._db.one(
+            "SELECT count(*) AS steps, sum(prompt_tokens) AS prompt, sum(completion_tokens) AS"
+            " completion, sum(cached_tokens) AS cached, sum(cost) AS cost, count(cost) AS known"
+            " FROM steps"
+        )
+        assert row is not None
+        usage = Usage(row["prompt"] or 0, row["completion"] or 0, row["cached"] or 0)
+        return row["steps"], usage, float(row["cost"] or 0.0), row["known"] == row["steps"]
+
+    # --- views --------------------------------------------------------------------------------
+
+    def set_views(self, views: Mapping[int, View], *, since_step: int) -> None:
+        self._db.write_many(
+            "INSERT OR REPLACE INTO views VALUES (?,?,?,?)",
+            [(seq, since_step, view.form, view.tokens) for seq, view in views.items()],
+        )
+
+    def views(self, first_seq: int, *, at_step: int | None = None) -> dict[int, View]:
+        """The newest view of each message from `first_seq` on."""
+        found: dict[int, View] = {}
+        for row in self._db.rows(
+            "SELECT seq, form, tokens FROM views WHERE seq >= ? AND since_step <= ?"
+            " ORDER BY seq, since_step",
+            (first_seq, at_step if at_step is not None else 1 << 62),
+        ):
+            found[row["seq"]] = View(row["form"], row["tokens"])
+        return found

@@ -1,0 +1,201 @@
+"""The journal: every message ever, in order of seq, and which of them an agent has lived through.
+
+append() assigns seq and queues the row for LanceDB in the same transaction; nothing here is ever
+updated or deleted except by erasure.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
+from pagemind.runtime.message import Message, Provenance, parts_from_json, parts_to_json
+from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS, TIME_PAUSE_SECONDS
+from pagemind.runtime.state.database import Database, Row
+
+_COLUMNS = (
+    "seq, id, role, kind, content, turn, step, conversation, speaker, said_at, recorded_at, pause,"
+    " tokens, origin, origin_detail, trust, status, sources"
+)
+
+
+class Journal:
+    """Messages of one agent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._db = database
+        self._clock = clock
+
+    @property
+    def last_seq(self) -> int:
+        """The newest seq ever given out, erased ones included; 0 for none."""
+        return self._db.number("SELECT seq FROM sqlite_sequence WHERE name = 'messages'")
+
+    def append(self, message: Message, *, tokens: int, step: int = 0) -> tuple[Message, bool]:
+        """Store a message; returns it with seq, id and times, and whether it follows a pause.
+
+        A conversation number of 0 means: the current one, or a new one after a long pause.
+        """
+        db = self._db
+        with db.transaction():
+            now = self._clock.now()
+            previous = db.one(
+                "SELECT conversation, recorded_at FROM messages ORDER BY seq DESC LIMIT 1"
+            )
+            gap = (
+                (now - parse_rfc3339(previous["recorded_at"])).total_seconds() if previous else None
+            )
+            conversation = message.conversation
+            if conversation == 0:
+                conversation = int(db.meta("conversation", "0"))
+                if gap is None or gap >= CONVERSATION_PAUSE_SECONDS or conversation == 0:
+                    conversation = self.new_conversation()
+            stored = replace(
+                message,
+                seq=self.last_seq + 1,
+                id=message.id or self._clock.new_id(),
+                conversation=conversation,
+                said_at=message.said_at or now,
+                recorded_at=now,
+            )
+            pause = gap is None or gap >= TIME_PAUSE_SECONDS
+            assert stored.said_at is not None
+            db.write(
+                f"INSERT INTO messages ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                (
+                    stored.seq,
+                    stored.id,
+                    stored.role,
+                    stored.kind,
+                    parts_to_json(stored),
+                    stored.turn,
+                    step,
+                    stored.conversation,
+                    stored.speaker,
+                    rfc3339(stored.said_at),
+                    rfc3339(now),
+                    pause,
+                    tokens,
+                    stored.provenance.origin,
+                    stored.provenance.detail,
+                    stored.provenance.trust,
+                    stored.provenance.status,
+                    json.dumps(stored.provenance.sources),
+                ),
+            )
+            if stored.kind in ("talk", "observation"):
+                db.write(
+                    "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('recall', ?, 'put')",
+                    (stored.seq,),
+                )
+        return stored, pause
+
+    def new_conversation(self) -> int:
+        """Start a conversation; its number."""
+        with self._db.transaction():
+            number = int(self._db.meta("conversation", "0")) + 1
+            self._db.set_meta("conversation", str(number))
+        return number
+
+    @property
+    def conversation(self) -> int:
+        return int(self._db.meta("conversation", "0"))
+
+    def get(self, seqs: Sequence[int]) -> dict[int, Message]:
+        """Those messages that exist, by seq."""
+        found: dict[int, Message] = {}
+        for start in range(0, len(seqs), 500):
+            some = seqs[start : start + 500]
+            marks = ",".join("?" * len(some))
+            for row in self._db.rows(
+                f"SELECT {_COLUMNS} FROM messages WHERE seq IN ({marks})", list(some)
+            ):
+                found[row["seq"]] = message_of(row)
+        return found
+
+    def range(self, first: int, last: int) -> list[tuple[Message, int, bool]]:
+        """Messages first … last in order, each with its tokens and whether it follows a pause."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq", (first, last)
+        )
+        return [(message_of(row), row["tokens"], bool(row["pause"])) for row in rows]
+
+    def before(self, seq: int, limit: int) -> list[Message]:
+        """Up to `limit` indexable messages before `seq` in its conversation, oldest first."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM messages WHERE seq < ? AND kind IN ('talk', 'observation')"
+            " AND conversation = (SELECT conversation FROM messages WHERE seq = ?)"
+            " ORDER BY seq DESC LIMIT ?",
+            (seq, seq, limit),
+        )
+        return [message_of(row) for row in reversed(rows)]
+
+    def newest(self, limit: int, *, before: int | None = None) -> list[Message]:
+        """Messages that people and models said or observed, newest first."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM messages WHERE kind IN ('talk', 'observation') AND seq < ?"
+            " ORDER BY seq DESC LIMIT ?",
+            (before if before is not None else 1 << 62, limit),
+        )
+        return [message_of(row) for row in rows]
+
+    def count(self) -> int:
+        """Messages without the runtime's own notices and readings."""
+        return self._db.number(
+            "SELECT count(*) FROM messages WHERE kind IN ('talk', 'observation')"
+        )
+
+    def speakers(self) -> list[str]:
+        return [row[0] for row in self._db.rows("SELECT DISTINCT speaker FROM messages")]
+
+    # --- lines --------------------------------------------------------------------------------
+
+    @property
+    def line(self) -> int:
+        return int(self._db.meta("line", "1"))
+
+    def open_first_line(self) -> None:
+        """Called once, when the agent is made."""
+        with self._db.transaction():
+            self._db.write(
+                "INSERT INTO lines (line, name, parent, created_at) VALUES (1, 'main', NULL, ?)",
+                (rfc3339(self._clock.now()),),
+            )
+            self._db.write(
+                "INSERT INTO line_ranges (line, first_seq, last_seq) VALUES (1, 1, NULL)"
+            )
+            self._db.set_meta("line", "1")
+
+    def live_ranges(self) -> list[tuple[int, int]] | None:
+        """The seq ranges of the current line, ends included; None where all of it is live."""
+        rows = self._db.rows(
+            "SELECT first_seq, last_seq FROM line_ranges WHERE line = ? ORDER BY first_seq",
+            (self.line,),
+        )
+        ranges = [(row["first_seq"], row["last_seq"]) for row in rows]
+        if ranges == [(1, None)]:
+            return None
+        return [(first, last if last is not None else self.last_seq) for first, last in ranges]
+
+
+def message_of(row: Row) -> Message:
+    """A messages row as a value."""
+    return Message(
+        role=row["role"],
+        kind=row["kind"],
+        seq=row["seq"],
+        id=row["id"],
+        turn=row["turn"],
+        conversation=row["conversation"],
+        speaker=row["speaker"],
+        said_at=parse_rfc3339(row["said_at"]),
+        recorded_at=parse_rfc3339(row["recorded_at"]),
+        provenance=Provenance(
+            row["origin"],
+            row["origin_detail"],
+            row["trust"],
+            row["status"],
+            tuple(json.loads(row["sources"])),
+        ),
+        **parts_from_json(row["content"]),
+    )

@@ -1,0 +1,214 @@
+"""Passages on disk: the current text and every version; deletion retires, erasure deletes."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
+from pagemind.runtime.message import Provenance, Status
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.state.blocks import BlockVersion
+from pagemind.runtime.state.database import Database, Row
+
+
+def digest(text: str) -> str:
+    """What makes two passages the same: the text without the white space around it."""
+    return hashlib.sha256(text.strip().encode("utf-8")).hexdigest()
+
+
+class Passages:
+    """Passages of one agent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._db = database
+        self._clock = clock
+
+    def insert(
+        self,
+        text: str,
+        *,
+        tags: Sequence[str],
+        importance: float | None,
+        metadata: Mapping[str, Any],
+        seq: int,
+        provenance: Provenance,
+        author: str,
+    ) -> tuple[Passage, bool]:
+        """The stored passage and True, or the active one with the same text and False."""
+        db = self._db
+        with db.transaction():
+            same = db.one(
+                "SELECT * FROM passages WHERE digest = ? AND status = 'active' LIMIT 1",
+                (digest(text),),
+            )
+            if same:
+                return passage_of(same), False
+            now = self._clock.now()
+            passage = Passage(
+                number=0,
+                id=self._clock.new_id(),
+                text=text,
+                tags=tuple(tags),
+                importance=importance,
+                metadata=dict(metadata),
+                seq=seq,
+                created_at=now,
+                updated_at=now,
+                provenance=provenance,
+            )
+            number = db.write(
+                "INSERT INTO passages (id, text, digest, tags, importance, metadata, version, seq,"
+                " created_at, updated_at, origin, origin_detail, trust, status, sources)"
+                " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                (
+                    passage.id,
+                    text,
+                    digest(text),
+                    json.dumps(passage.tags, ensure_ascii=False),
+                    importance,
+                    json.dumps(passage.metadata, ensure_ascii=False),
+                    1,
+                    seq,
+                    rfc3339(now),
+                    rfc3339(now),
+                    provenance.origin,
+                    provenance.detail,
+                    provenance.trust,
+                    provenance.status,
+                    json.dumps(provenance.sources),
+                ),
+            )
+            passage = replace(passage, number=number)
+            self._keep_version(passage, author, "inserted", seq)
+        return passage, True
+
+    def edit(self, number: int, text: str, *, author: str, reason: str, seq: int) -> Passage | None:
+        """A new version with another text; None if there is no active passage of that number."""
+        with self._db.transaction():
+            found = self.get([number]).get(number)
+            if found is None or found.provenance.status == "retired":
+                return None
+            changed = replace(
+                found, text=text, version=found.version + 1, updated_at=self._clock.now()
+            )
+            self._update(changed)
+            self._keep_version(changed, author, reason, seq)
+        return changed
+
+    def set_status(
+        self, number: int, status: Status, *, author: str, reason: str, seq: int
+    ) -> Passage | None:
+        """Retire a passage, or bring it back; None if there is none of that number."""
+        with self._db.transaction():
+            found = self.get([number]).get(number)
+            if found is None or found.provenance.status == status:
+                return None
+            changed = replace(
+                found,
+                version=found.version + 1,
+                updated_at=self._clock.now(),
+                provenance=replace(found.provenance, status=status),
+            )
+            self._update(changed)
+            self._keep_version(changed, author, reason, seq)
+        return changed
+
+    def _update(self, passage: Passage) -> None:
+        assert passage.updated_at is not None
+        self._db.write(
+            "UPDATE passages SET text = ?, digest = ?, version = ?, updated_at = ?, status = ?"
+            " WHERE number = ?",
+            (
+                passage.text,
+                digest(passage.text),
+                passage.version,
+                rfc3339(passage.updated_at),
+                passage.provenance.status,
+                passage.number,
+            ),
+        )
+
+    def _keep_version(self, passage: Passage, author: str, reason: str, seq: int) -> None:
+        assert passage.updated_at is not None
+        self._db.write(
+            "INSERT INTO passage_versions VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                passage.number,
+                passage.version,
+                passage.text,
+                json.dumps(passage.tags, ensure_ascii=False),
+                passage.importance,
+                json.dumps(passage.metadata, ensure_ascii=False),
+                passage.provenance.status,
+                rfc3339(passage.updated_at),
+                author,
+                reason,
+                seq,
+            ),
+        )
+        op = "delete" if passage.provenance.status == "retired" else "put"
+        self._db.write(
+            "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('archival', ?, ?)",
+            (passage.number, op),
+        )
+
+    def get(self, numbers: Sequence[int]) -> dict[int, Passage]:
+        """Those passages that exist, retired ones too, by number."""
+        found: dict[int, Passage] = {}
+        for start in range(0, len(numbers), 500):
+            some = numbers[start : start + 500]
+            marks = ",".join("?" * len(some))
+            for row in self._db.rows(
+                f"SELECT * FROM passages WHERE number IN ({marks})", list(some)
+            ):
+                found[row["number"]] = passage_of(row)
+        return found
+
+    def newest(self, limit: int, *, before: int | None = None) -> list[Passage]:
+        """Active passages, newest first."""
+        rows = self._db.rows(
+            "SELECT * FROM passages WHERE status = 'active' AND number < ?"
+            " ORDER BY number DESC LIMIT ?",
+            (before if before is not None else 1 << 62, limit),
+        )
+        return [passage_of(row) for row in rows]
+
+    def count(self) -> int:
+        return self._db.number("SELECT count(*) FROM passages WHERE status = 'active'")
+
+    def history(self, number: int) -> list[BlockVersion]:
+        """Every version, oldest first."""
+        return [
+            BlockVersion(
+                row["version"], row["text"], parse_rfc3339(row["at"]), row["author"], row["reason"]
+            )
+            for row in self._db.rows(
+                "SELECT * FROM passage_versions WHERE number = ? ORDER BY version", (number,)
+            )
+        ]
+
+
+def passage_of(row: Row) -> Passage:
+    """A passages row as a value."""
+    return Passage(
+        number=row["number"],
+        id=row["id"],
+        text=row["text"],
+        tags=tuple(json.loads(row["tags"])),
+        importance=row["importance"],
+        metadata=json.loads(row["metadata"]),
+        version=row["version"],
+        seq=row["seq"],
+        created_at=parse_rfc3339(row["created_at"]),
+        updated_at=parse_rfc3339(row["updated_at"]),
+        last_accessed=parse_rfc3339(row["last_accessed"]) if row["last_accessed"] else None,
+        provenance=Provenance(
+            row["origin"],
+            row["origin_detail"],
+            row["trust"],
+            row["status"],
+            tuple(json.loads(row["sources"])),
+        ),
+    )

@@ -1,0 +1,284 @@
+"""The tables of state.db and home.db, and the steps that bring an older file up to date.
+
+Everything a later feature needs and cannot recover is here from the first version: sequence
+numbers, provenance, lines, epochs and steps, versions of blocks, passages, summaries and gists.
+Times are RFC 3339 in UTC; lists and mappings are JSON.
+"""
+
+STATE = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- Every message ever, append only. seq is gapless, never reused, and the only order.
+CREATE TABLE messages (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    content TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    step INTEGER NOT NULL DEFAULT 0,
+    conversation INTEGER NOT NULL,
+    speaker TEXT NOT NULL,
+    said_at TEXT NOT NULL,
+    recorded_at TEXT NOT NULL,
+    pause INTEGER NOT NULL DEFAULT 0,
+    tokens INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    origin_detail TEXT NOT NULL DEFAULT '',
+    trust INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'active',
+    sources TEXT NOT NULL DEFAULT '[]'
+);
+CREATE INDEX messages_turn ON messages (turn);
+CREATE INDEX messages_said_at ON messages (said_at);
+
+-- How a resident message is shown from a step on, where that is not its full text.
+CREATE TABLE views (
+    seq INTEGER NOT NULL,
+    since_step INTEGER NOT NULL,
+    form TEXT NOT NULL,
+    tokens INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (seq, since_step)
+) WITHOUT ROWID;
+
+-- A line is the list of seq ranges that an agent has lived through; last_seq NULL is open.
+CREATE TABLE lines (
+    line INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    parent INTEGER,
+    created_at TEXT NOT NULL
+);
+CREATE TABLE line_ranges (
+    line INTEGER NOT NULL REFERENCES lines (line),
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER,
+    PRIMARY KEY (line, first_seq)
+) WITHOUT ROWID;
+
+CREATE TABLE turns (
+    turn INTEGER PRIMARY KEY,
+    event TEXT NOT NULL,
+    client_id TEXT UNIQUE,
+    client_digest TEXT,
+    conversation INTEGER NOT NULL,
+    speaker TEXT NOT NULL,
+    first_seq INTEGER NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at TEXT,
+    stop_reason TEXT,
+    reasons TEXT NOT NULL DEFAULT '[]',
+    reply_seqs TEXT NOT NULL DEFAULT '[]',
+    result TEXT NOT NULL DEFAULT '{}'
+);
+
+-- One row for each flush or change of the prompt's head.
+CREATE TABLE epochs (
+    epoch INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    system_sha256 TEXT NOT NULL,
+    tools_sha256 TEXT NOT NULL,
+    blocks TEXT NOT NULL,
+    summary INTEGER,
+    table_sha256 TEXT NOT NULL DEFAULT '',
+    pins TEXT NOT NULL DEFAULT '[]',
+    queue_start INTEGER NOT NULL,
+    held INTEGER
+);
+-- One row for each model call.
+CREATE TABLE steps (
+    step INTEGER PRIMARY KEY,
+    turn INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    model TEXT NOT NULL,
+    settings TEXT NOT NULL DEFAULT '{}',
+    last_seq INTEGER NOT NULL,
+    prefetch_sha256 TEXT NOT NULL DEFAULT '',
+    request_sha256 TEXT NOT NULL DEFAULT '',
+    estimated_tokens INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cost REAL,
+    finish TEXT NOT NULL DEFAULT '',
+    min_trust INTEGER NOT NULL DEFAULT 100
+);
+CREATE INDEX steps_turn ON steps (turn);
+
+-- Texts of prompts, tables and prefetches by hash: outside recall and search, covered by erasure.
+CREATE TABLE texts (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE blocks (
+    label TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    char_limit INTEGER NOT NULL,
+    description TEXT NOT NULL,
+    read_only INTEGER NOT NULL,
+    version INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE block_versions (
+    label TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    at TEXT NOT NULL,
+    author TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    trust INTEGER NOT NULL,
+    PRIMARY KEY (label, version)
+) WITHOUT ROWID;
+
+CREATE TABLE passages (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    importance REAL,
+    metadata TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    last_accessed TEXT,
+    origin TEXT NOT NULL,
+    origin_detail TEXT NOT NULL DEFAULT '',
+    trust INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    sources TEXT NOT NULL DEFAULT '[]'
+);
+CREATE INDEX passages_digest ON passages (digest);
+CREATE TABLE passage_versions (
+    number INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    importance REAL,
+    metadata TEXT NOT NULL,
+    status TEXT NOT NULL,
+    at TEXT NOT NULL,
+    author TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (number, version)
+) WITHOUT ROWID;
+
+-- Immutable runs of evicted messages, and directories of 16 siblings.
+CREATE TABLE pages (
+    kind TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    line INTEGER NOT NULL,
+    parent INTEGER,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    first_at TEXT NOT NULL,
+    last_at TEXT NOT NULL,
+    messages INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    gist TEXT NOT NULL,
+    gist_author TEXT NOT NULL,
+    keywords TEXT NOT NULL,
+    heat REAL NOT NULL DEFAULT 0,
+    trust INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (kind, number)
+) WITHOUT ROWID;
+CREATE INDEX pages_range ON pages (kind, first_seq, last_seq);
+CREATE TABLE gist_versions (
+    kind TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    gist TEXT NOT NULL,
+    keywords TEXT NOT NULL,
+    at TEXT NOT NULL,
+    author TEXT NOT NULL,
+    PRIMARY KEY (kind, number, version)
+) WITHOUT ROWID;
+CREATE TABLE pins (
+    target TEXT PRIMARY KEY,
+    at TEXT NOT NULL,
+    seq INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE summaries (
+    summary INTEGER PRIMARY KEY,
+    text TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    covers_last INTEGER NOT NULL,
+    rung TEXT NOT NULL,
+    at TEXT NOT NULL,
+    author TEXT NOT NULL,
+    trust INTEGER NOT NULL
+);
+
+-- Changes that LanceDB does not have yet; the row goes when they are committed there.
+CREATE TABLE outbox (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tier TEXT NOT NULL,
+    key INTEGER NOT NULL,
+    op TEXT NOT NULL,
+    UNIQUE (tier, key)
+);
+
+-- What other processes left for this agent while it was in use.
+CREATE TABLE inbox (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+
+CREATE TABLE calibration (
+    model TEXT PRIMARY KEY,
+    ratio REAL NOT NULL,
+    last REAL NOT NULL,
+    samples INTEGER NOT NULL,
+    at TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+HOME = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE agents (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    definition TEXT NOT NULL,
+    model TEXT NOT NULL DEFAULT '',
+    created_at TEXT NOT NULL,
+    last_active_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE schedules (
+    id TEXT PRIMARY KEY,
+    agent TEXT NOT NULL,
+    body TEXT NOT NULL,
+    due_at TEXT,
+    created_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE ledgers (
+    task TEXT NOT NULL,
+    action TEXT NOT NULL,
+    status TEXT NOT NULL,
+    body TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (task, action)
+) WITHOUT ROWID;
+CREATE TABLE shared_blocks (
+    label TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    at TEXT NOT NULL,
+    author TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (label, version)
+) WITHOUT ROWID;
+"""
+
+# From version n to n + 1: statements run in one transaction after an automatic backup.
+STATE_MIGRATIONS: dict[int, str] = {}
+HOME_MIGRATIONS: dict[int, str] = {}

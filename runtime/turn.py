@@ -1,0 +1,208 @@
+"""A turn: what it did, what it cost, and which limit ends it.
+
+Every stop has a named reason (docs/json.md): answered, steps, tool_errors, repeated_call, page_ins,
+time, tokens, cost, interrupted, empty, refused, model_error, approval.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pagemind.runtime.errors import ModelError
+from pagemind.runtime.message import ToolCall
+from pagemind.runtime.model import Usage
+from pagemind.runtime.pressure import Pressure
+from pagemind.runtime.settings import (
+    MAX_IDENTICAL_CALLS,
+    MAX_PAGE_INS,
+    MAX_STEPS,
+    MAX_TOOL_ERRORS,
+    MAX_TURN_SECONDS,
+)
+
+StopReason = Literal[
+    "answered",
+    "steps",
+    "tool_errors",
+    "repeated_call",
+    "page_ins",
+    "time",
+    "tokens",
+    "cost",
+    "interrupted",
+    "empty",
+    "refused",
+    "model_error",
+    "approval",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLimits:
+    """When a turn ends by force; None is no bound. Seconds of wall time, US dollars of cost."""
+
+    steps: int = MAX_STEPS
+    tool_errors: int = MAX_TOOL_ERRORS
+    identical_calls: int = MAX_IDENTICAL_CALLS
+    page_ins: int = MAX_PAGE_INS
+    seconds: float = MAX_TURN_SECONDS
+    tokens: int | None = None
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One tool call as it went."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    ok: bool
+    error: str | None
+    ms: float
+
+
+@dataclass
+class Turn:
+    """A turn while it runs."""
+
+    number: int
+    event_seq: int
+    conversation: int
+    speaker: str
+    started: float  # monotonic seconds
+    limits: TurnLimits
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    background: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+    cost_known: bool = True
+    calls: list[CallRecord] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    message_ids: list[str] = field(default_factory=list)
+    reply_seqs: list[int] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    flushes: int = 0
+    pages_written: int = 0
+    empties: int = 0
+    _errors_in_a_row: int = 0
+    _last_call: tuple[str, str] = ("", "")
+    _same_calls: int = 0
+    _page_ins: int = 0
+
+    def exceeded(self, now: float, day_cost_left: float | None) -> StopReason | None:
+        """The limit that forbids another step, if one does."""
+        limits = self.limits
+        if self.steps >= limits.steps:
+            return self._stop("steps", f"{self.steps} steps")
+        if now - self.started > limits.seconds:
+            return self._stop("time", f"more than {limits.seconds:g} seconds")
+        spent = self.usage.prompt_tokens + self.usage.completion_tokens
+        if limits.tokens is not None and spent >= limits.tokens:
+            return self._stop("tokens", f"{spent:,} of {limits.tokens:,} tokens")
+        if limits.cost is not None and self.cost >= limits.cost:
+            return self._stop("cost", f"{self.cost:.4f} of {limits.cost:g} US dollars")
+        if day_cost_left is not None and day_cost_left <= 0:
+            return self._stop("cost", "the day's budget is spent")
+        if self._errors_in_a_row >= limits.tool_errors:
+            return self._stop("tool_errors", f"{self._errors_in_a_row} failed calls in a row")
+        if self._same_calls >= limits.identical_calls:
+            name = self._last_call[0]
+            return self._stop("repeated_call", f"{name} {self._same_calls} times alike")
+        if self._page_ins > limits.page_ins:
+            return self._stop("page_ins", f"{self._page_ins} page-ins")
+        return None
+
+    def _stop(self, reason: StopReason, detail: str) -> StopReason:
+        self.reasons.append(f"{reason}: {detail}")
+        return reason
+
+    def meet(self, call: ToolCall) -> int:
+        """Count a call before it runs; how many times in a row it was made alike."""
+        key = (call.name, json.dumps(call.parsed(), sort_keys=True) or call.arguments)
+        self._same_calls = self._same_calls + 1 if key == self._last_call else 1
+        self._last_call = key
+        if call.name == "page_in":
+            self._page_ins += 1
+        return self._same_calls
+
+    def record(self, call: CallRecord) -> None:
+        self.calls.append(call)
+        self._errors_in_a_row = 0 if call.ok else self._errors_in_a_row + 1
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What a turn came to. `text` is what the person reads; `error` says why a model failed."""
+
+    agent: str
+    text: str
+    stop_reason: StopReason
+    reasons: tuple[str, ...]
+    turn: int
+    conversation: int
+    speaker: str
+    model: str
+    steps: int
+    usage: Usage
+    background_tokens: int
+    cost: float
+    cost_known: bool
+    tool_calls: tuple[CallRecord, ...]
+    flushes: int
+    pages_written: int
+    warnings: tuple[str, ...]
+    window: Mapping[str, Any]
+    message_ids: tuple[str, ...]
+    duration_ms: float
+    error: ModelError | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer of `send --json` (contract), without the schema number."""
+        return {
+            "agent": self.agent,
+            "text": self.text,
+            "stop_reason": self.stop_reason,
+            "reasons": list(self.reasons),
+            "turn": self.turn,
+            "conversation": self.conversation,
+            "speaker": self.speaker,
+            "model": self.model,
+            "steps": self.steps,
+            "usage": {
+                "prompt_tokens": self.usage.prompt_tokens,
+                "completion_tokens": self.usage.completion_tokens,
+                "cached_tokens": self.usage.cached_tokens,
+                "background_tokens": self.background_tokens,
+            },
+            "cost": {"amount": self.cost, "currency": "USD", "known": self.cost_known},
+            "tool_calls": [
+                {
+                    "id": c.id,
+                    "name": c.name,
+                    "arguments": dict(c.arguments),
+                    "ok": c.ok,
+                    "error": c.error,
+                    "ms": round(c.ms, 3),
+                }
+                for c in self.tool_calls
+            ],
+            "flushes": self.flushes,
+            "pages_written": self.pages_written,
+            "warnings": list(self.warnings),
+            "window": dict(self.window),
+            "message_ids": list(self.message_ids),
+            "duration_ms": round(self.duration_ms, 3),
+        }
+
+
+def window_json(pressure: Pressure) -> dict[str, Any]:
+    """`window` of the answer: tokens of our own counter."""
+    return {
+        "used": pressure.used,
+        "usable": pressure.usable,
+        "room": pressure.room,
+        "level": str(pressure.level),
+    }

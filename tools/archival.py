@@ -1,0 +1,112 @@
+"""Archival functions: archival_insert, archival_search, archival_edit, archival_delete."""
+
+import re
+from typing import Any
+
+from pagemind.runtime.errors import BadArguments
+from pagemind.runtime.services import SearchFilters
+from pagemind.runtime.settings import SEARCH_LIMIT
+from pagemind.runtime.tiers.results import format_hits
+from pagemind.runtime.tokens import TokenCounter
+from pagemind.runtime.tool import ToolContext, tool
+from pagemind.tools.period import period
+
+_ID = re.compile(r"[aA]?(\d{1,18})")
+
+
+@tool(effect="memory")
+def archival_insert(
+    ctx: ToolContext,
+    content: str,
+    tags: list[str] | None = None,
+    importance: float | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> str:
+    """Store a passage in archival memory, which has no limit and outlives every window. You see
+    it again only by archival_search.
+
+    Args:
+        content: One self-contained fact or note, with names and dates: it is read alone later.
+        tags: A few words to filter by later.
+        importance: 1 (trivial) to 10 (vital).
+        metadata: Further fields, such as {"source": "letter"}.
+    """
+    if importance is not None and not 1 <= importance <= 10:
+        raise BadArguments(f"importance is a number from 1 to 10, not {importance:g}")
+    passage, new = ctx.archival.insert(
+        _content(content), tags=_tags(tags), importance=importance, metadata=metadata
+    )
+    if new:
+        return f"stored as {passage.short_id}"
+    return f"this text is stored already, as {passage.short_id}"
+
+
+@tool(effect="none")
+def archival_search(
+    ctx: ToolContext,
+    query: str,
+    tags: list[str] | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    part: int = 1,
+) -> str:
+    """Search the passages stored with archival_insert. For what was said in a conversation, use
+    recall_search.
+
+    Args:
+        query: What to look for, in words.
+        tags: Only passages with all of these tags.
+        start: Stored from this day on: 2026-05-08, 2026-05, yesterday, 3 days ago.
+        end: Stored up to and including this day.
+        part: Which part of the results, if there are several.
+    """
+    filters = SearchFilters(tags=_tags(tags), **period(ctx.now(), start, end))
+    return format_hits(
+        ctx.archival.search(query, filters, SEARCH_LIMIT),
+        part=part,
+        budget_tokens=ctx.result_tokens,
+        count_tokens=TokenCounter().count,
+        timezone=ctx.now().tzinfo,
+        total_name="passages",
+    )
+
+
+@tool(effect="memory")
+def archival_edit(ctx: ToolContext, id: str, content: str) -> str:
+    """Replace the text of a stored passage, for example when a fact changed. The old text is kept
+    as history.
+
+    Args:
+        id: The passage, such as a7.
+        content: The complete new text.
+    """
+    passage = ctx.archival.edit(_number(id), _content(content))
+    return f"{passage.short_id} is now version {passage.version}"
+
+
+@tool(effect="memory")
+def archival_delete(ctx: ToolContext, id: str) -> str:
+    """Remove a stored passage that is wrong or no longer wanted.
+
+    Args:
+        id: The passage, such as a7.
+    """
+    return f"{ctx.archival.delete(_number(id)).short_id} is deleted"
+
+
+def _content(content: str) -> str:
+    if not content.strip():
+        raise BadArguments("content is empty; write the fact that is to be kept")
+    return content.strip()
+
+
+def _tags(tags: list[str] | None) -> tuple[str, ...]:
+    """Each once, without white space around it."""
+    return tuple(dict.fromkeys(tag.strip() for tag in tags or () if tag.strip()))
+
+
+def _number(id: str) -> int:
+    match = _ID.fullmatch(id.strip().strip("[]()#\"'"))
+    if match is None:
+        raise BadArguments(f"{id!r} is not a passage; ids look like a7, as archival_search shows")
+    return int(match[1])
