@@ -19,6 +19,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -146,6 +147,7 @@ class Loopback:
         self.usage_factor = usage_factor
         self.models, self.props, self.show = list(models), props, show
         self.dimensions, self.embed = dimensions, embed
+        self.connections: set[socket.socket] = set()
         self.stopping = threading.Event()
         self._responder = self._as_responder(replies)
         self._lock = threading.Lock()
@@ -176,6 +178,9 @@ class Loopback:
         self.stopping.set()
         self._http.shutdown()
         self._http.server_close()
+        for connection in list(self.connections):  # idle ones that a client keeps open
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         self._thread.join(5)
 
     def _as_responder(
@@ -308,6 +313,15 @@ def _deltas(reply: Reply) -> list[Body]:
 def _handler(server: Loopback) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            server.connections.add(self.connection)
+
+        def finish(self) -> None:
+            server.connections.discard(self.connection)
+            with suppress(OSError):
+                super().finish()
 
         def log_message(self, format: str, *args: object) -> None:
             pass
