@@ -11,8 +11,10 @@ from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.function_executor import FunctionExecutor
 from pagemind.runtime.heartbeat import with_heartbeat
+from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import Embedder, Model
+from pagemind.runtime.model_caller import ModelCaller
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.prefetch import Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
@@ -31,7 +33,7 @@ from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.tiers.search import Search, TierSearch
 from pagemind.runtime.tiers.store import TierStore
 from pagemind.runtime.tiers.write_back import WriteBack
-from pagemind.runtime.tokens import TokenCounter, first_guess
+from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry
 from pagemind.runtime.turn import TurnLimits
 
@@ -80,14 +82,10 @@ def boot(
 
     # How large its window is: what the definition says, the model, or a stated default.
     full = _window(definition, model, state)
-    scale = state.calibration(model.name) or first_guess(model.name)
-
-    def own_window() -> Window:
-        return full().scaled(agent.calibration.factor)
+    caller = ModelCaller(model, state, context, full)
 
     def room() -> int:
-        usable = full().scaled(scale.factor).usable
-        return measure(context.sections(), usable, thresholds).room
+        return queue_manager.measure().room
 
     # The disk below: LanceDB's folder, the one search, and the thread that writes back.
     store = TierStore(state.folder / "lance", embedder.identity if embedder else None, agent=name)
@@ -132,7 +130,7 @@ def boot(
         context,
         Summarizer(writer, counter.count, lambda: _summary_window(writer, full)),
         thresholds=thresholds,
-        window=own_window,
+        window=caller.own_window,
         zone=zone,
         read=pages.text_of,
         written=written,
@@ -140,25 +138,29 @@ def boot(
     prefetched = definition.prefetch.tokens
     if guided and not definition.states("prefetch"):
         prefetched = LOCAL_PREFETCH_TOKENS
+    loop = Loop(
+        state=state,
+        caller=caller,
+        queue_manager=queue_manager,
+        executor=FunctionExecutor(registry, state.database, clock),
+        tool_context=tool_context,
+        heartbeat=protocol == "heartbeat",
+        day_budget=definition.budget.day_usd,
+        zone=zone,
+    )
     agent = Agent(
         name=name,
         id=agent_id,
         state=state,
-        model=model,
-        window=full,
+        loop=loop,
         context=context,
         queue_manager=queue_manager,
-        executor=FunctionExecutor(registry, state.database, clock),
-        tool_context=tool_context,
         prefetch=Prefetcher(prefetched, recall, archival, counter.count, zone).fetch,
         limits=TurnLimits(**definition.limits.model_dump()),
-        heartbeat=protocol == "heartbeat",
-        day_budget=definition.budget.day_usd,
         zone=zone,
         background=background,
         archival=archival,
         engine=engine,
-        written=written,
         closed=closed,
     )
     state.database.set_meta("model", model.name)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pagemind.runtime.errors import ModelError
-from pagemind.runtime.message import ToolCall
-from pagemind.runtime.model import Usage
+from pagemind.runtime.message import Message, ToolCall
+from pagemind.runtime.model import ModelReply, Usage
 from pagemind.runtime.pressure import Pressure
+from pagemind.runtime.queue_manager import Flushed
 from pagemind.runtime.settings import (
     MAX_IDENTICAL_CALLS,
     MAX_PAGE_INS,
@@ -20,6 +21,9 @@ from pagemind.runtime.settings import (
     MAX_TOOL_ERRORS,
     MAX_TURN_SECONDS,
 )
+from pagemind.runtime.state.turns import TurnRow
+
+SPEAK = "send_message"  # protocol heartbeat: the function that speaks to the person
 
 StopReason = Literal[
     "answered",
@@ -119,6 +123,17 @@ class Turn:
         self.reasons.append(f"{reason}: {detail}")
         return reason
 
+    def count_reply(self, reply: ModelReply) -> None:
+        self.usage += reply.usage
+        self.cost += reply.cost or 0.0
+        self.cost_known = self.cost_known and reply.cost is not None
+
+    def count_flush(self, flushed: Flushed | None) -> None:
+        if flushed is not None:
+            self.flushes += 1
+            self.pages_written += len(flushed.pages)
+            self.background += flushed.usage
+
     def meet(self, call: ToolCall) -> int:
         """Count a call before it runs; how many times in a row it was made alike."""
         key = (call.name, json.dumps(call.parsed(), sort_keys=True) or call.arguments)
@@ -206,3 +221,37 @@ def window_json(pressure: Pressure) -> dict[str, Any]:
         "room": pressure.room,
         "level": str(pressure.level),
     }
+
+
+def spoken(message: Message) -> str:
+    """What the person read of an assistant message: its send_message calls, or its text."""
+    said = [str(c.parsed().get("message", "")) for c in message.tool_calls if c.name == SPEAK]
+    return "\n\n".join(said) if said else message.text
+
+
+def stored_result(agent: str, row: TurnRow, text: str) -> TurnResult:
+    """The result of a turn that ended before, for a client that asks again."""
+    stored = row.result
+    usage = stored["usage"]
+    return TurnResult(
+        agent=agent,
+        text=text,
+        stop_reason=stored["stop_reason"],
+        reasons=row.reasons,
+        turn=row.turn,
+        conversation=row.conversation,
+        speaker=row.speaker,
+        model=stored["model"],
+        steps=stored["steps"],
+        usage=Usage(usage["prompt_tokens"], usage["completion_tokens"], usage["cached_tokens"]),
+        background_tokens=usage["background_tokens"],
+        cost=stored["cost"]["amount"],
+        cost_known=stored["cost"]["known"],
+        tool_calls=tuple(CallRecord(**call) for call in stored["tool_calls"]),
+        flushes=stored["flushes"],
+        pages_written=stored["pages_written"],
+        warnings=tuple(stored["warnings"]),
+        window=stored["window"],
+        message_ids=tuple(stored["message_ids"]),
+        duration_ms=stored["duration_ms"],
+    )

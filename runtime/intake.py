@@ -1,0 +1,56 @@
+"""Intake: what comes to an agent as a message, cleaned and stamped with where it comes from."""
+
+from pagemind.runtime.errors import UserError
+from pagemind.runtime.event import AgentMessage, Event, SystemAlert, TimerFired, UserMessage
+from pagemind.runtime.message import TRUST, Message, Origin, Provenance, Text, clean_text
+from pagemind.runtime.settings import MAX_MESSAGE_BYTES
+
+
+def checked_text(text: str) -> str:
+    """Raises UserError for text that says nothing or is larger than anything a person means."""
+    text = clean_text(text)
+    if not text.strip():
+        raise UserError("the message is empty", hint="say something")
+    if len(text) > MAX_MESSAGE_BYTES:
+        raise UserError(
+            f"the message has {len(text):,} characters; the limit is {MAX_MESSAGE_BYTES:,}",
+            hint="insert long texts with `pagemind memory insert AGENT --file FILE`",
+        )
+    return text
+
+
+def message_of(event: Event) -> tuple[Message, str | None, str]:
+    """The message of an event, the client's id for it, and its text as it came."""
+    origin: Origin
+    client_id = None
+    said_at = None
+    if isinstance(event, UserMessage):
+        origin, speaker, detail = "user", event.speaker, ""
+        client_id, said_at = event.id, event.said_at
+    elif isinstance(event, AgentMessage):
+        origin, speaker, detail = "agent", event.sender, event.sender
+    elif isinstance(event, TimerFired):
+        origin, speaker, detail = "runtime", f"timer {event.name}", event.name
+    else:
+        assert isinstance(event, SystemAlert)
+        origin, speaker, detail = "runtime", event.source, event.source
+    text = checked_text(event.text)
+    message = Message(
+        "user",
+        (Text(text),),
+        speaker=clean_text(speaker),
+        said_at=said_at,
+        provenance=Provenance(origin, detail, TRUST[origin]),
+    )
+    return message, client_id, text
+
+
+def observation(text: str, source: str, speaker: str) -> Message:
+    """Something that happened, recorded without a model call. Raises UserError for empty text."""
+    return Message(
+        "user",
+        (Text(checked_text(text)),),
+        kind="observation",
+        speaker=speaker or source,
+        provenance=Provenance("tool", source, TRUST["tool"]),
+    )

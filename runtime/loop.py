@@ -1,0 +1,239 @@
+"""The loop: a turn is steps, and a step is one model call and the calls it asks for.
+
+    [ relieve → render → model → append reply → execute calls → append results ]* → answer
+
+A turn runs until the model answers without a tool call (design D1), or a limit ends it by name.
+"""
+
+from dataclasses import replace
+from datetime import tzinfo
+from typing import Protocol
+
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.function_executor import FunctionExecutor
+from pagemind.runtime.heartbeat import wants_heartbeat
+from pagemind.runtime.message import TRUST, Message, Part, Provenance, Text, ToolCall, clean_text
+from pagemind.runtime.model import ModelReply
+from pagemind.runtime.model_caller import Interrupted, ModelCaller
+from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.settings import EMPTY_RETRIES, NUDGE_AT
+from pagemind.runtime.state.state import State
+from pagemind.runtime.template import load
+from pagemind.runtime.tool import ToolContext
+from pagemind.runtime.trace import Observer, TraceEvent
+from pagemind.runtime.turn import CallRecord, StopReason, Turn, spoken
+
+
+class MakeContext(Protocol):
+    """The context of a call."""
+
+    def __call__(self, call_id: str, turn: int) -> ToolContext: ...
+
+
+class Loop:
+    """Runs the turns of one agent. `day_budget` is in US dollars a day of its time zone."""
+
+    def __init__(
+        self,
+        *,
+        state: State,
+        caller: ModelCaller,
+        queue_manager: QueueManager,
+        executor: FunctionExecutor,
+        tool_context: MakeContext,
+        heartbeat: bool,
+        day_budget: float | None,
+        zone: tzinfo,
+    ) -> None:
+        self.caller = caller
+        self._state = state
+        self._queue_manager = queue_manager
+        self._executor = executor
+        self._tool_context = tool_context
+        self._heartbeat = heartbeat
+        self._day_budget = day_budget
+        self._zone = zone
+
+    def run(self, turn: Turn, observer: Observer, cancel: CancelToken) -> StopReason:
+        """Steps until one of them ends the turn. Raises Cancelled, ModelError, LimitExceeded."""
+        while True:
+            if stop := self.step(turn, observer, cancel):
+                return stop
+
+    def step(self, turn: Turn, observer: Observer, cancel: CancelToken) -> StopReason | None:
+        """One model call and the calls it asks for; the reason to stop, or None to go on."""
+        cancel.check()
+        if stop := turn.exceeded(self._state.clock.monotonic(), self._day_left()):
+            return stop
+        turn.steps += 1
+        turn.count_flush(self._queue_manager.relieve(turn.event_seq, cancel))
+        try:
+            step, reply = self.caller.call(turn, self._queue_manager, observer, cancel)
+        except Interrupted as cut:
+            # What the person has read was said: it stays, as text, without half a call.
+            self._say(turn, cut.step, (Text(clean_text(cut.text) + " [interrupted]"),))
+            raise cut.cause from None
+        return self._take(turn, step, reply, observer, cancel)
+
+    def _take(
+        self,
+        turn: Turn,
+        step: int,
+        reply: ModelReply,
+        observer: Observer,
+        cancel: CancelToken,
+    ) -> StopReason | None:
+        text = clean_text(reply.text)
+        calls = self._with_ids(reply.tool_calls)
+        if reply.finish == "refusal":
+            if text.strip():
+                self._say(turn, step, (Text(text),))
+            turn.reasons.append("refused: the model declined")
+            return "refused"
+        if not text.strip() and not calls:
+            # An empty assistant message is never stored: providers refuse it ever after.
+            turn.empties += 1
+            if turn.empties <= EMPTY_RETRIES:
+                return None
+            turn.reasons.append("empty: the model answered nothing")
+            return "empty"
+        parts: tuple[Part, ...] = (
+            (*reply.reasoning, Text(text)) if text.strip() else tuple(reply.reasoning)
+        )
+        self._say(turn, step, parts, calls)
+        if not calls:
+            if reply.finish == "length":
+                turn.warnings.append("the reply was cut off by the output limit")
+            return "answered"
+        spoke = False
+        for at, call in enumerate(calls):
+            cancel.check()
+            cut_off = reply.finish == "length" and at == len(calls) - 1
+            spoke = self._execute(turn, step, call, observer, cut_off=cut_off) or spoke
+        if self._heartbeat and spoke and not any(map(wants_heartbeat, calls)):
+            return "answered"
+        if self._heartbeat and not any(map(wants_heartbeat, calls)):
+            # The paper's protocol ends here; a turn that said nothing yet goes on, because weak
+            # models forget the flag and the person would get no answer.
+            return "answered" if turn.texts else None
+        return None
+
+    def _with_ids(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+        """Every call has an id of its own; ids that are there are never rewritten."""
+        seen: set[str] = set()
+        fixed = []
+        for call in calls:
+            if not call.id or call.id in seen:
+                call = replace(call, id=f"call_{self._state.clock.new_id()}")
+            seen.add(call.id)
+            fixed.append(call)
+        return tuple(fixed)
+
+    def _say(
+        self,
+        turn: Turn,
+        step: int,
+        parts: tuple[Part, ...],
+        calls: tuple[ToolCall, ...] = (),
+    ) -> Message:
+        message = self._queue_manager.append(
+            Message(
+                "assistant",
+                parts,
+                tool_calls=calls,
+                turn=turn.number,
+                conversation=turn.conversation,
+                speaker="assistant",
+                provenance=Provenance("model", self.caller.model.name, TRUST["model"]),
+            ),
+            step=step,
+        )
+        turn.message_ids.append(message.short_id)
+        # With protocol heartbeat text beside calls is private thought; prose where send_message
+        # was wanted still reaches the person.
+        if message.text and not (self._heartbeat and calls):
+            turn.texts.append(message.text)
+        if spoken(message):
+            turn.reply_seqs.append(message.seq)
+        return message
+
+    def _execute(
+        self, turn: Turn, step: int, call: ToolCall, observer: Observer, *, cut_off: bool
+    ) -> bool:
+        """Run one call; whether it spoke to the person."""
+        times = turn.meet(call)
+        note = ""
+        if times >= NUDGE_AT:
+            note = load("nudge").fill(count=times, name=call.name).strip()
+        observer(
+            TraceEvent(
+                "tool_called", {"id": call.id, "name": call.name, "arguments": call.parsed()}
+            )
+        )
+
+        def store(message: Message) -> Message:
+            placed = replace(message, turn=turn.number, conversation=turn.conversation)
+            return self._queue_manager.append(placed, step=step)
+
+        outcome = self._executor.execute(
+            call, self._tool_context(call.id, turn.number), store, cut_off=cut_off, note=note
+        )
+        turn.message_ids.append(outcome.message.short_id)
+        turn.record(
+            CallRecord(call.id, call.name, call.parsed(), outcome.ok, outcome.error, outcome.ms)
+        )
+        observer(
+            TraceEvent(
+                "tool_returned",
+                {
+                    "id": call.id,
+                    "name": call.name,
+                    "ok": outcome.ok,
+                    "ms": outcome.ms,
+                    "text": outcome.message.text,
+                },
+            )
+        )
+        if outcome.speech is None:
+            return False
+        turn.texts.append(outcome.speech)
+        observer(TraceEvent("text_delta", {"text": outcome.speech}))
+        return True
+
+    def mend(self) -> None:
+        """Give every resident call without a result a synthetic one, so that the history is legal.
+
+        A call on the world may have happened: its outcome is unknown, and it is never repeated.
+        """
+        newest = self._queue_manager.context.queue.groups()[-1:]
+        for group in newest:
+            opening = group.messages[0]
+            answered = {m.tool_call_id for m in group.messages[1:]}
+            for call in opening.tool_calls:
+                if call.id in answered:
+                    continue
+                world = self._executor.effect(call.name) == "world"
+                outcome = "it may have happened" if world else "it did not happen"
+                text = load("interrupted").fill(name=call.name, outcome=outcome).strip()
+                self._queue_manager.append(
+                    Message(
+                        "tool",
+                        (Text(text),),
+                        tool_call_id=call.id,
+                        name=call.name,
+                        turn=opening.turn,
+                        conversation=opening.conversation,
+                        speaker=call.name,
+                        provenance=Provenance("runtime", call.name),
+                        ok=False,
+                    )
+                )
+
+    def _day_left(self) -> float | None:
+        """What is left of the day's budget in US dollars; None for no budget."""
+        if self._day_budget is None:
+            return None
+        now = self._state.clock.now().astimezone(self._zone)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        return self._day_budget - self._state.history.cost_since(rfc3339(midnight))

@@ -1,0 +1,169 @@
+"""The model caller: one call of a step, recorded before and after, with less where it is too long.
+
+The counter is calibrated by what the model reports, so that the window in our own tokens
+(`own_window`) is right after the first reply.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.errors import (
+    Cancelled,
+    ContextOverflow,
+    ModelError,
+    OutputReserveConflict,
+)
+from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.message import parts_to_json
+from pagemind.runtime.model import Model, ModelReply, ModelRequest
+from pagemind.runtime.pressure import Pressure, Window
+from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.settings import OVERFLOW_RETRIES, OVERFLOW_SHRINK, RESERVE_MIN_TOKENS
+from pagemind.runtime.state.state import State
+from pagemind.runtime.tokens import Calibration, first_guess
+from pagemind.runtime.trace import Observer, TraceEvent
+from pagemind.runtime.turn import Turn
+
+
+class Interrupted(Exception):
+    """A call that failed after the person had read a part of the reply; `cause` says how."""
+
+    def __init__(self, step: int, text: str, cause: Cancelled | ModelError) -> None:
+        super().__init__(str(cause))
+        self.step = step
+        self.text = text
+        self.cause = cause
+
+
+class ModelCaller:
+    """`window` gives the model's own window."""
+
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        context: MainContext,
+        window: Callable[[], Window],
+    ) -> None:
+        self.model = model
+        self.window = window
+        self._state = state
+        self._context = context
+        self._calibration = state.calibration(model.name) or first_guess(model.name)
+
+    @property
+    def calibration(self) -> Calibration:
+        """How the model's count of tokens relates to ours."""
+        return self._calibration
+
+    def own_window(self) -> Window:
+        """The window in tokens of our own counter."""
+        return self.window().scaled(self._calibration.factor)
+
+    def call(
+        self, turn: Turn, queue_manager: QueueManager, observer: Observer, cancel: CancelToken
+    ) -> tuple[int, ModelReply]:
+        """Ask the model; where the provider says that the prompt is too long, ask with less.
+
+        Raises Interrupted if a part of the reply was shown, else Cancelled or ModelError.
+        """
+        max_tokens = self.window().reserve
+        limit = queue_manager.measure().used
+        for attempt in range(OVERFLOW_RETRIES + 1):
+            pressure = queue_manager.measure()
+            request = self._context.render(max_tokens)
+            step = self._begin(turn, queue_manager.epoch, request, pressure)
+            observer(
+                TraceEvent(
+                    "model_called",
+                    {"step": step, "prompt_tokens": pressure.used, "usable": pressure.usable},
+                )
+            )
+            try:
+                reply = self._complete(step, request, observer, cancel)
+            except (ContextOverflow, OutputReserveConflict) as overflow:
+                if attempt == OVERFLOW_RETRIES:
+                    raise
+                # Prompt plus max_tokens over the window is told in the same words as a long
+                # prompt: with a prompt below half of the window it can only be the former.
+                conflict = isinstance(overflow, OutputReserveConflict)
+                short = pressure.used < pressure.usable // 2
+                if (conflict or short) and max_tokens > RESERVE_MIN_TOKENS:
+                    max_tokens = max(RESERVE_MIN_TOKENS, max_tokens // 2)
+                    continue
+                limit = int(min(limit, pressure.used) * OVERFLOW_SHRINK)
+                turn.count_flush(queue_manager.shrink(turn.event_seq, limit, cancel))
+                continue
+            self._learn(turn, step, reply, pressure)
+            observer(
+                TraceEvent(
+                    "model_replied",
+                    {
+                        "step": step,
+                        "finish": reply.finish,
+                        "prompt_tokens": reply.usage.prompt_tokens,
+                        "completion_tokens": reply.usage.completion_tokens,
+                        "cached_tokens": reply.usage.cached_tokens,
+                    },
+                )
+            )
+            return step, reply
+        raise AssertionError("the last attempt raises")
+
+    def _begin(self, turn: Turn, epoch: int, request: ModelRequest, pressure: Pressure) -> int:
+        prefetch = self._context.prefetch
+        return self._state.history.begin_step(
+            turn=turn.number,
+            epoch=epoch,
+            model=self.model.name,
+            settings={"max_tokens": request.max_tokens},
+            last_seq=self._state.journal.last_seq,
+            prefetch=prefetch[1] if prefetch else "",
+            request_sha256=request_digest(request),
+            estimated_tokens=pressure.used,
+            min_trust=self._context.min_trust(),
+        )
+
+    def _complete(
+        self, step: int, request: ModelRequest, observer: Observer, cancel: CancelToken
+    ) -> ModelReply:
+        pieces: list[str] = []
+
+        def on_text(piece: str) -> None:
+            pieces.append(piece)
+            observer(TraceEvent("text_delta", {"text": piece}))
+
+        def on_retry(why: str, seconds: float) -> None:
+            observer(TraceEvent("model_retrying", {"why": why, "seconds": seconds}))
+
+        try:
+            return self.model.complete(request, on_text=on_text, on_retry=on_retry, cancel=cancel)
+        except (Cancelled, ModelError) as failed:
+            text = "".join(pieces)
+            if text.strip():
+                raise Interrupted(step, text, failed) from failed
+            raise
+
+    def _learn(self, turn: Turn, step: int, reply: ModelReply, pressure: Pressure) -> None:
+        """Usage, cost and the calibration of our counter."""
+        self._state.history.end_step(step, usage=reply.usage, cost=reply.cost, finish=reply.finish)
+        turn.count_reply(reply)
+        learnt = self._calibration.learn(pressure.used, reply.usage)
+        if learnt != self._calibration:
+            self._calibration = learnt
+            self._state.set_calibration(self.model.name, learnt)
+
+
+def request_digest(request: ModelRequest) -> str:
+    """SHA-256 over everything a request holds, in order."""
+    digest = hashlib.sha256()
+    for text in request.system:
+        digest.update(text.encode("utf-8") + b"\0")
+    for message in request.messages:
+        digest.update(f"{message.role}{parts_to_json(message)}".encode() + b"\0")
+    for schema in request.tools:
+        digest.update(schema.name.encode())
+        digest.update(json.dumps(schema.parameters, sort_keys=True).encode() + b"\0")
+    return digest.hexdigest()
