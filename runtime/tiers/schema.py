@@ -1,0 +1,215 @@
+"""A tier row: one chunk of a message or passage as LanceDB holds it, and its Arrow schema.
+
+Rows are derived from the authority and can always be rebuilt from it. The table's metadata
+carries the schema and recipe versions; the vector column's carries the EmbeddingIdentity.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from pagemind.runtime.message import Message
+from pagemind.runtime.model import EmbeddingIdentity
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.settings import TEXT_RECIPE, TIER_SCHEMA
+from pagemind.runtime.tiers.recipe import before_text, chunks, grams_text, line_text, spoken
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# The agent's own look-ups: their results are copies of what is found anyway.
+LOOKUPS = frozenset({"recall_search", "archival_search", "page_in", "page_find"})
+LEXICAL = ("line", "lines", "grams")
+_IDENTITY = b"pagemind.embedding"
+
+
+@dataclass(frozen=True, slots=True)
+class TierRow:
+    """One chunk. `id` is `m42.1`: the parent's short id and the part, counted from 1."""
+
+    id: str
+    parent: str
+    part: int
+    parts: int
+    seq: int
+    turn: int
+    conversation: int
+    role: str
+    speaker: str
+    kind: str
+    origin: str
+    trust: int
+    status: str
+    tags: tuple[str, ...]
+    importance: float | None
+    metadata: str
+    said_at: datetime | None
+    last_accessed: datetime | None
+    text: str
+    line: str
+    lines: str
+    grams: str
+    vector: Sequence[float] | None = None
+
+
+COLUMNS = tuple(f.name for f in fields(TierRow) if f.name != "vector")
+
+
+def indexable(message: Message) -> bool:
+    """Whether a message has rows at all: not notices, readings, look-ups and bare tool calls."""
+    if message.kind in ("notice", "reading") or not message.text.strip():
+        return False
+    return not (message.role == "tool" and message.name in LOOKUPS)
+
+
+def rows_of_message(
+    message: Message, before: Sequence[Message] = (), zone: tzinfo = UTC
+) -> list[TierRow]:
+    """The rows of a message without vectors; none if it is not indexable.
+
+    `before` holds the messages that precede it in its conversation, oldest first; `zone` is the
+    agent's, for the date in the line.
+    """
+    if not indexable(message):
+        return []
+    speaker = _speaker(message)
+    context = "\n".join(before_text(_speaker(m), m.text) for m in before if indexable(m))
+    texts = chunks(message.text)
+    rows = []
+    for part, text in enumerate(texts, 1):
+        rows.append(
+            TierRow(
+                id=f"{message.short_id}.{part}",
+                parent=message.short_id,
+                part=part,
+                parts=len(texts),
+                seq=message.seq,
+                turn=message.turn,
+                conversation=message.conversation,
+                role=message.role,
+                speaker=speaker,
+                kind=message.kind,
+                origin=message.provenance.origin,
+                trust=message.provenance.trust,
+                status=message.provenance.status,
+                tags=(),
+                importance=None,
+                metadata="{}",
+                said_at=message.said_at,
+                last_accessed=None,
+                text=text,
+                line=line_text(message.said_at, zone, speaker, text),
+                lines=f"{context}\n{spoken(speaker, text)}".lstrip("\n"),
+                grams=grams_text(text),
+            )
+        )
+        context = before_text(speaker, text)
+    return rows
+
+
+def rows_of_passage(passage: Passage, zone: tzinfo = UTC) -> list[TierRow]:
+    """The rows of a passage without vectors. Its tags are indexed with each chunk."""
+    texts = chunks(passage.text)
+    named = f"{' '.join(passage.tags)}: " if passage.tags else ""
+    return [
+        TierRow(
+            id=f"{passage.short_id}.{part}",
+            parent=passage.short_id,
+            part=part,
+            parts=len(texts),
+            seq=passage.seq,
+            turn=0,
+            conversation=0,
+            role="",
+            speaker="",
+            kind="passage",
+            origin=passage.provenance.origin,
+            trust=passage.provenance.trust,
+            status=passage.provenance.status,
+            tags=passage.tags,
+            importance=passage.importance,
+            metadata=json.dumps(passage.metadata, ensure_ascii=False, sort_keys=True, default=str),
+            said_at=passage.created_at,
+            last_accessed=passage.last_accessed,
+            text=text,
+            line=line_text(passage.created_at, zone, "", named + text),
+            lines="",  # a passage stands alone
+            grams=grams_text(text),
+        )
+        for part, text in enumerate(texts, 1)
+    ]
+
+
+def _speaker(message: Message) -> str:
+    return message.speaker or message.name or message.role
+
+
+def embedded_text(row: TierRow) -> str:
+    """What is embedded for a row: with the speaker's name where it is one (measured: +2)."""
+    return row.text if row.speaker == row.role else spoken(row.speaker, row.text)
+
+
+def arrow_schema(identity: EmbeddingIdentity | None) -> "pa.Schema":
+    """The schema of a new table; without an identity it has no vector column yet."""
+    import pyarrow as pa
+
+    types: Mapping[str, Any] = {
+        **{name: pa.int32() for name in ("part", "parts", "turn", "conversation", "trust")},
+        "seq": pa.int64(),
+        "tags": pa.list_(pa.string()),
+        "importance": pa.float32(),
+        **{name: pa.timestamp("us", "UTC") for name in ("said_at", "last_accessed")},
+    }
+    columns = [pa.field(name, types.get(name, pa.string())) for name in COLUMNS]
+    if identity is not None:
+        columns.append(vector_field(identity))
+    versions = {"pagemind.schema": str(TIER_SCHEMA), "pagemind.recipe": str(TEXT_RECIPE)}
+    return pa.schema(columns, metadata=versions)
+
+
+def vector_field(identity: EmbeddingIdentity) -> "pa.Field[Any]":
+    """The vector column: nullable, since vectors may come later than their text."""
+    import pyarrow as pa
+
+    stamp = json.dumps(identity.as_json(), sort_keys=True)
+    return pa.field(
+        "vector",
+        pa.list_(pa.float32(), identity.dimensions),
+        metadata={_IDENTITY: stamp.encode()},
+    )
+
+
+def versions_of(schema: "pa.Schema") -> tuple[int, int]:
+    """Schema and recipe version of a stored table; 0 where it does not say."""
+    stamps = schema.metadata or {}
+    return int(stamps.get(b"pagemind.schema", b"0")), int(stamps.get(b"pagemind.recipe", b"0"))
+
+
+def identity_of(schema: "pa.Schema") -> EmbeddingIdentity | None:
+    """The identity of a stored table's vectors; None if it has no vector column."""
+    if "vector" not in schema.names:
+        return None
+    stamps = schema.field("vector").metadata or {}
+    return EmbeddingIdentity(**json.loads(stamps[_IDENTITY])) if _IDENTITY in stamps else None
+
+
+def to_arrow(rows: Sequence[TierRow], schema: "pa.Schema") -> "pa.Table":
+    """Rows as a table of this schema."""
+    import pyarrow as pa
+
+    columns = [
+        pa.array([getattr(row, field.name) for row in rows], type=field.type) for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def from_arrow(table: "pa.Table") -> list[TierRow]:
+    """The rows of a table read with COLUMNS."""
+    return list(_rows(table.select(list(COLUMNS)).to_pylist()))
+
+
+def _rows(values: Iterable[dict[str, Any]]) -> Iterable[TierRow]:
+    for value in values:
+        yield TierRow(**{**value, "tags": tuple(value["tags"] or ())})

@@ -1,0 +1,387 @@
+"""TierStore: the recall and archival tables of one agent in LanceDB.
+
+Rows are derived: whatever is missing here still stands in the authority. put() is idempotent by
+parent, so that a batch may be repeated after a crash. Writers and maintenance hold the location's
+lock; readers hold nothing. Safe from any thread. Every foreign error leaves as StorageError.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pagemind.runtime.errors import (
+    EmbeddingMismatch,
+    ModelError,
+    StorageError,
+)
+from pagemind.runtime.model import EmbeddingIdentity
+from pagemind.runtime.outbox import Tier
+from pagemind.runtime.settings import (
+    OPTIMIZE_COMMITS,
+    VECTOR_INDEX_ROWS,
+)
+from pagemind.runtime.tiers import upkeep
+from pagemind.runtime.tiers.location import Location, translated
+from pagemind.runtime.tiers.row_filter import RowFilter, any_of
+from pagemind.runtime.tiers.schema import (
+    COLUMNS,
+    LEXICAL,
+    TierRow,
+    arrow_schema,
+    from_arrow,
+    identity_of,
+    to_arrow,
+    vector_field,
+)
+
+if TYPE_CHECKING:
+    from lancedb.table import Table
+
+TIERS: tuple[Tier, ...] = ("recall", "archival")
+Identity = EmbeddingIdentity | Callable[[], EmbeddingIdentity] | None
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A row that a leg of a search found; higher scores are better."""
+
+    id: str
+    parent: str
+    part: int
+    parts: int
+    seq: int
+    speaker: str
+    text: str
+    score: float
+    indexed: str = ""  # the lexical field that was searched
+
+
+_MATCH = ["id", "parent", "part", "parts", "seq", "speaker", "text"]
+
+
+class TierStore:
+    """`identity` may be a function, called when vectors are first needed (a remote embedder must
+    be asked for its dimensions), or None: text only. `agent` is the name shown in hints."""
+
+    def __init__(
+        self,
+        location: str | Path | Location,
+        identity: Identity,
+        *,
+        session: Any = None,
+        storage_options: dict[str, str] | None = None,
+        agent: str = "AGENT",
+    ) -> None:
+        self.location = Location.of(location)
+        self._identity = identity
+        self._session = session
+        self._options = storage_options
+        self._agent = agent
+        self._guard = threading.RLock()
+        self._db: Any = None
+        self._tables: dict[Tier, Table] = {}
+        self._commits: dict[Tier, int] = {}  # since the last compaction
+        self._indexed: set[Tier] = set()
+
+    # --- writing ----------------------------------------------------------------------------
+
+    def put(self, tier: Tier, rows: Sequence[TierRow]) -> None:
+        """Write rows; what their parents had before is replaced."""
+        if not rows:
+            return
+        if any(row.vector is not None for row in rows):
+            self._resolve()  # before the lock is taken: it may ask a server
+        with self._writing():
+            table = self._open(tier, create=True)
+            assert table is not None
+            if tier not in self._indexed:  # a crash may have come between table and index
+                upkeep.index_texts(table)
+                self._indexed.add(tier)
+            if any(row.vector is not None for row in rows):
+                table = self._with_vectors(tier, table)
+            parents = list(dict.fromkeys(row.parent for row in rows))
+            # A look first: nearly every batch is new, and a delete is a commit of its own.
+            if table.count_rows(any_of("parent", parents)):
+                table.delete(any_of("parent", parents))
+                self._committed(tier)
+            table.add(to_arrow(rows, table.schema))
+            self._committed(tier)
+
+    def delete(self, tier: Tier, parents: Sequence[str]) -> None:
+        """Remove all rows of these parents; unknown ones are fine."""
+        if not parents or self._unwritten(tier):
+            return
+        with self._writing():
+            table = self._open(tier)
+            if table is None or not table.count_rows(any_of("parent", parents)):
+                return
+            table.delete(any_of("parent", parents))
+            self._committed(tier)
+
+    def missing_vectors(self, tier: Tier, limit: int) -> list[TierRow]:
+        """Some rows that have no vector yet."""
+
+        def read(table: "Table") -> list[TierRow]:
+            query = table.search().select(list(COLUMNS)).limit(limit)
+            if "vector" in table.schema.names:
+                query = query.where("vector IS NULL")
+            return from_arrow(query.to_arrow())
+
+        return self._read(tier, read, [])
+
+    def fill_vectors(self, tier: Tier, vectors: Mapping[str, Sequence[float]]) -> int:
+        """Give rows their vectors, by row id, in one commit; how many were there to be filled."""
+        if not vectors or self._unwritten(tier):
+            return 0
+        import pyarrow as pa
+
+        with self._writing():
+            table = self._open(tier)
+            if table is None:
+                return 0
+            table = self._with_vectors(tier, table)
+            values = pa.array(list(vectors.values()), type=table.schema.field("vector").type)
+            change = pa.table({"id": pa.array(list(vectors), type=pa.string()), "vector": values})
+            done = table.merge_insert("id").when_matched_update_all().execute(change)
+            self._committed(tier)
+            return int(done.num_updated_rows)
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def search_text(
+        self, tier: Tier, field: str, query: str, where: RowFilter, limit: int
+    ) -> list[Match]:
+        """The best rows by BM25 over one lexical field. The query is words, not syntax."""
+        assert field in LEXICAL
+
+        def read(table: "Table") -> list[Match]:
+            from lancedb.query import MatchQuery
+
+            match: Any = MatchQuery  # a pydantic dataclass: its defaults are hidden from mypy
+            search = table.search(match(query, field), query_type="fts")
+            if sql := where.sql():
+                search = search.where(sql, prefilter=True)
+            columns = [*_MATCH, field, "_score"]
+            found = search.select(columns).limit(limit).to_arrow()
+            return [
+                Match(**{c: row[c] for c in _MATCH}, score=row["_score"], indexed=row[field])
+                for row in found.to_pylist()
+            ]
+
+        return self._read(tier, read, [])
+
+    def search_vector(
+        self, tier: Tier, vector: Sequence[float], where: RowFilter, limit: int
+    ) -> list[Match]:
+        """The nearest rows by cosine. Empty where no vectors are; raises EmbeddingMismatch."""
+
+        def read(table: "Table") -> list[Match]:
+            if "vector" not in table.schema.names:
+                return []
+            self._check_identity(tier, table)
+            search: Any = table.search(list(vector), vector_column_name="vector")
+            search = search.distance_type("cosine")
+            sql = where.sql()
+            if sql:
+                search = search.where(sql, prefilter=True)
+            # Few rows: exact and cheap. An index under a selective filter loses most of them.
+            few = table.count_rows() < VECTOR_INDEX_ROWS
+            if few or (sql and table.count_rows(sql) < VECTOR_INDEX_ROWS):
+                search = search.bypass_vector_index()
+            else:
+                search = search.nprobes(40).refine_factor(10)
+            found = search.select([*_MATCH, "_distance"]).limit(limit).to_arrow()
+            return [
+                Match(**{c: row[c] for c in _MATCH}, score=1.0 - row["_distance"])
+                for row in found.to_pylist()
+                if row["_distance"] is not None
+            ]
+
+        return self._read(tier, read, [])
+
+    def scan(
+        self, tier: Tier, where: RowFilter, limit: int | None = None, *, newest: bool = True
+    ) -> list[TierRow]:
+        """Rows that match, by seq, without their vectors."""
+
+        def read(table: "Table") -> list[TierRow]:
+            search = table.search()
+            if sql := where.sql():
+                search = search.where(sql)
+            rows = limit if limit is not None else max(1, table.count_rows(sql))
+            order: Any = [
+                {"column_name": "seq", "ascending": not newest},
+                {"column_name": "part", "ascending": True},
+            ]
+            return from_arrow(search.order_by(order).select(list(COLUMNS)).limit(rows).to_arrow())
+
+        return self._read(tier, read, [])
+
+    def count(self, tier: Tier, where: RowFilter | None = None) -> int:
+        """How many rows (chunks) match."""
+        sql = where.sql() if where else None
+        return self._read(tier, lambda table: int(table.count_rows(sql)), 0)
+
+    def count_missing(self, tier: Tier) -> int:
+        """How many rows have no vector."""
+
+        def read(table: "Table") -> int:
+            known = "vector" in table.schema.names
+            return int(table.count_rows("vector IS NULL" if known else None))
+
+        return self._read(tier, read, 0)
+
+    def check(self) -> None:
+        """Raise what would refuse this store: EmbeddingMismatch, TierOutdated, SchemaTooNew."""
+        for tier in TIERS:
+            with suppress(ModelError):  # an embedder out of reach cannot be compared today
+                self._read(tier, partial(self._check_identity, tier), None)
+
+    # --- maintenance ------------------------------------------------------------------------
+
+    def maintain(self, *, force: bool = False) -> bool:
+        """Compact, merge the indices and drop old versions, where it is due; whether it was."""
+        if self.location.is_remote:  # the server does it
+            return False
+        due = [t for t in TIERS if force or self._commits.get(t, 0) >= OPTIMIZE_COMMITS]
+        done = False
+        for tier in due:
+            if self._unwritten(tier):
+                continue
+            with self._writing():
+                if (table := self._open(tier)) is not None:
+                    upkeep.compact(table)
+                    self._commits[tier] = 0
+                    done = True
+        return done
+
+    def purge(self, tier: Tier, parents: Sequence[str]) -> None:
+        """Remove rows so that no file holds them any more. Only a folder can promise that."""
+        if not self.location.is_local:
+            raise StorageError(
+                f"rows can be deleted at {self.location.uri}, but not proved gone",
+                hint="delete the whole location, or keep its retention short",
+            )
+        if not parents or self._unwritten(tier):
+            return
+        with self._writing():
+            if (table := self._open(tier)) is not None:
+                upkeep.purge(table, parents)
+                self._commits[tier] = 0
+
+    def reset(self) -> None:
+        """Drop both tables: the first step of a rebuild or of a change of embedder."""
+        with self._writing():
+            for tier in TIERS:
+                if self.location.has_table(tier) is not False:
+                    self._connection().drop_table(tier, ignore_missing=True)
+            self._tables.clear()
+            self._commits.clear()
+            self._indexed.clear()
+
+    def close(self) -> None:
+        """Let go of the handles. The store may be used again."""
+        with self._guard:
+            self._tables.clear()
+            self._db = None
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _unwritten(self, tier: Tier) -> bool:
+        """Whether there is certainly no table: then not even a lock file is made."""
+        return self.location.has_table(tier) is False
+
+    def _connection(self) -> Any:
+        with self._guard:
+            if self._db is None:
+                self._db = self.location.connect(
+                    session=self._session, storage_options=self._options
+                )
+            return self._db
+
+    def _open(self, tier: Tier, *, create: bool = False) -> "Table | None":
+        """The table, checked once; None if it was never written."""
+        with self._guard:
+            if tier in self._tables:
+                return self._tables[tier]
+            if self.location.has_table(tier) is False and not create:
+                return None
+            db = self._connection()
+            try:
+                table: Table = db.open_table(tier)
+            except ValueError as error:
+                if "not found" not in str(error):
+                    raise
+                if not create:
+                    return None
+                known = None if callable(self._identity) else self._identity
+                table = db.create_table(tier, schema=arrow_schema(known))
+            upkeep.check_versions(table, self.location.uri, self._agent)
+            self._tables[tier] = table
+            # Short-lived processes never reach the count; the fragments they leave do.
+            pieces = 0 if self.location.is_remote else upkeep.fragments(table)
+            self._commits.setdefault(tier, pieces)
+            return table
+
+    def _resolve(self) -> EmbeddingIdentity | None:
+        if callable(self._identity):
+            self._identity = self._identity()
+        return self._identity
+
+    def _with_vectors(self, tier: Tier, table: "Table") -> "Table":
+        """The table with a vector column of our identity. Raises EmbeddingMismatch."""
+        identity = self._resolve()
+        assert identity is not None, "vectors without an embedder"
+        if "vector" in table.schema.names:
+            self._check_identity(tier, table)
+            return table
+        table.add_columns(vector_field(identity))
+        self._committed(tier)
+        return table
+
+    def _check_identity(self, tier: Tier, table: "Table") -> None:
+        theirs = identity_of(table.schema)
+        ours = self._resolve() if theirs is not None else None
+        if ours is not None and theirs is not None and ours != theirs:
+            raise EmbeddingMismatch(
+                f"the {tier} tier of {self._agent} was embedded with {_named(theirs, ours)}, "
+                f"but {_named(ours, theirs)} is configured",
+                hint=f"pagemind memory reembed {self._agent}",
+            )
+
+    def _committed(self, tier: Tier) -> None:
+        self._commits[tier] = self._commits.get(tier, 0) + 1
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with translated(self.location.uri), self.location.lock():
+            yield
+
+    def _read(self, tier: Tier, read: "Callable[[Table], T]", absent: T) -> T:
+        """Run a reader; if a clean-up took its version away, reopen once and run it again."""
+        with translated(self.location.uri):
+            table = self._open(tier)
+            if table is None:
+                return absent
+            try:
+                return read(table)
+            except (RuntimeError, ValueError, OSError) as error:
+                if "not found" not in str(error).lower():
+                    raise
+            with self._guard:
+                self._tables.pop(tier, None)
+            table = self._open(tier)
+            return absent if table is None else read(table)
+
+
+def _named(identity: EmbeddingIdentity, other: EmbeddingIdentity) -> str:
+    """`minilm (384 dimensions)`, and each further field in which the two differ."""
+    mine, theirs = identity.as_json(), other.as_json()
+    more = [f"{k} {mine[k]}" for k in mine if k not in ("model", "dimensions")]
+    differing = [m for m in more if theirs[m.split(" ", 1)[0]] != mine[m.split(" ", 1)[0]]]
+    return f"{identity.model} ({', '.join([f'{identity.dimensions} dimensions', *differing])})"

@@ -1,0 +1,71 @@
+"""The unwritten tail of a tier: rows the outbox still holds, scored beside the written ones. Pure.
+
+A message said a second ago is found here. What the outbox holds also says which written rows are
+out of date: they are left out, whatever an index says of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from pagemind.runtime.outbox import OutboxItem, Tier
+from pagemind.runtime.tiers.fusion import minmax
+from pagemind.runtime.tiers.lexical import coverage, grams, rarity, terms
+from pagemind.runtime.tiers.row_filter import RowFilter
+from pagemind.runtime.tiers.schema import TierRow, rows_of_message, rows_of_passage
+from pagemind.runtime.tiers.store import Match
+
+_CALIBRATE = 3  # the best written rows say how much of the query a leg's top score covers
+_WEAK_GRAMS = 0.3  # of the best: below it rows share single characters, not words
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Rows that match the filter, and the parents whose written rows no longer count."""
+
+    rows: tuple[TierRow, ...]
+    parents: frozenset[str]
+
+
+def tail_of(items: Sequence[OutboxItem], tier: Tier, where: RowFilter, zone: tzinfo) -> Tail:
+    """What the outbox holds of a tier."""
+    rows: list[TierRow] = []
+    parents = set()
+    for item in items:
+        if item.tier != tier:
+            continue
+        parents.add(item.key)
+        if item.message is not None:
+            rows.extend(rows_of_message(item.message, item.before, zone))
+        elif item.passage is not None:
+            rows.extend(rows_of_passage(item.passage, zone))
+    return Tail(tuple(row for row in rows if where.matches(row)), frozenset(parents))
+
+
+def match_of(row: TierRow, score: float = 0.0) -> Match:
+    """An unwritten row as the store would have returned it."""
+    return Match(row.id, row.parent, row.part, row.parts, row.seq, row.speaker, row.text, score)
+
+
+def text_leg(
+    field: str, query: str, written: Sequence[Match], tail: Sequence[TierRow], total: int
+) -> dict[str, float]:
+    """One lexical leg, written and unwritten rows on one scale: 0 … 1 by row id.
+
+    BM25 has no common scale with anything, so both are measured by how much of the query they
+    cover: the best written row by what it covers, the rest of the leg in proportion.
+    """
+    leg = minmax({match.id: match.score for match in written}, floor=0.0)
+    if tail:
+        split = grams if field == "grams" else terms
+        fresh = {row.id: set(split(getattr(row, field))) for row in tail}
+        known = [set(split(match.indexed)) for match in written]
+        weights = rarity(set(split(query)), [*fresh.values(), *known], total)
+        best = max((coverage(weights, words) for words in known[:_CALIBRATE]), default=0.0)
+        leg = {key: score * best for key, score in leg.items()}
+        covered = {key: coverage(weights, words) for key, words in fresh.items()}
+        leg.update({key: share for key, share in covered.items() if share > 0})
+        leg = minmax(leg, floor=0.0)
+    if field == "grams":
+        leg = {key: score for key, score in leg.items() if score >= _WEAK_GRAMS}
+    return leg

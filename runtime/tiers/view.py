@@ -1,0 +1,39 @@
+"""View: what a search asks of the authority. The state database's side implements it.
+
+Hits are read back through it, so that a search never shows what the authority no longer holds.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from pagemind.runtime.message import Message
+from pagemind.runtime.outbox import OutboxItem, Tier
+from pagemind.runtime.passage import Passage
+
+
+class View(Protocol):
+    """One agent's authority, for reading. Safe from any thread."""
+
+    def messages(self, seqs: Sequence[int]) -> Mapping[int, Message]:
+        """The messages of these seqs that exist."""
+
+    def passages(self, numbers: Sequence[int]) -> Mapping[int, Passage]:
+        """The passages of these numbers that exist and are not retired."""
+
+    def pending(self, limit: int) -> list[OutboxItem]:
+        """Outbox.pending: the unwritten changes, oldest first."""
+
+    def live(self) -> Sequence[tuple[int, int]] | None:
+        """The seq ranges of the current line, both ends included; None: everything is live."""
+
+    def page_of(self, seq: int) -> str | None:
+        """The page that holds an evicted message (p17)."""
+
+    def in_context(self, seq: int) -> bool:
+        """Whether a message stands in main context now."""
+
+    def speakers(self) -> Sequence[str]:
+        """The names of all who have spoken."""
+
+    def count(self, tier: Tier) -> int:
+        """How many messages (those that can be found) or passages the agent has."""
