@@ -4,17 +4,20 @@ It sees every acknowledged message, those that LanceDB does not have yet include
 the lock or writes.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.boot import registry_of, zone_of
+from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.core_memory import CoreMemory
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.inspection import Inspection, inspect
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
-from pagemind.runtime.model import ModelRequest
+from pagemind.runtime.model import Embedder, ModelRequest
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.pressure import Thresholds, Window, window
 from pagemind.runtime.queue_manager import QueueManager
@@ -25,11 +28,8 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.tiers.search import Search
 from pagemind.runtime.tiers.store import TierStore
-from pagemind.runtime.tokens import first_guess
+from pagemind.runtime.tokens import TokenCounter, first_guess
 from pagemind.runtime.tool import ToolRegistry
-
-if TYPE_CHECKING:
-    from pagemind.runtime.runtime import Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,22 @@ class AgentInfo:
 
 
 class AgentReader:
-    """Made by `Runtime.reader(name)`; a context manager."""
+    """Made by `Runtime.reader(name)`; a context manager. `embedder` gives that of a definition."""
 
-    def __init__(self, runtime: "Runtime", registered: Registered) -> None:
+    def __init__(
+        self,
+        registered: Registered,
+        folder: Path,
+        *,
+        clock: Clock,
+        counter: TokenCounter,
+        embedder: Callable[[AgentDefinition], Embedder | None],
+    ) -> None:
         self.registered = registered
-        self._runtime = runtime
-        self.folder = runtime.home.folder(registered.id)
-        self.state = State(self.folder, runtime.clock, read_only=True)
+        self.folder = folder
+        self._counter = counter
+        self._embedder = embedder
+        self.state = State(folder, clock, read_only=True)
         self.definition = AgentDefinition.from_json(self.state.database.meta("definition"))
         self._queue_manager: QueueManager | None = None
         self._engine: Search | None = None
@@ -136,9 +145,7 @@ class AgentReader:
         return self._queue_manager
 
     def _load(self) -> QueueManager:
-        from pagemind.runtime.boot import registry_of, zone_of
-
-        state, counter = self.state, self._runtime.counter
+        state, counter = self.state, self._counter
         zone = zone_of(self.definition)
         registry: ToolRegistry = registry_of(self.definition, self.protocol)
         context = MainContext(
@@ -191,11 +198,9 @@ class AgentReader:
     @property
     def pages(self) -> PageReader:
         """Pages as text."""
-        from pagemind.runtime.boot import zone_of
-
         return PageReader(
             self.state,
-            count=self._runtime.counter.count,
+            count=self._counter.count,
             zone=zone_of(self.definition),
             part_tokens=lambda: PAGE_TOKENS,
         )
@@ -204,9 +209,7 @@ class AgentReader:
     def search(self) -> Search:
         """The one search, the unwritten tail included."""
         if self._engine is None:
-            from pagemind.runtime.boot import zone_of
-
-            embedder = self._runtime.embedder_for(self.definition)
+            embedder = self._embedder(self.definition)
             store = TierStore(
                 self.folder / "lance", embedder.identity if embedder else None, agent=self.name
             )

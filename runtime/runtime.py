@@ -197,7 +197,7 @@ class Runtime:
         if self.home.exists(name):
             registered = self.home.find(name)
             stored = registered.model
-            with AgentReader(self, registered) as reader:
+            with self._reader(registered) as reader:
                 definition = reader.definition
         return choose(definition, asked=asked, stored=stored, home=self.home.path)
 
@@ -233,13 +233,22 @@ class Runtime:
 
     def reader(self, name: str) -> AgentReader:
         """Read an agent that may be in use: search, blocks, pages, inspect. Close it after use."""
-        return AgentReader(self, self.home.find(checked_name(name)))
+        return self._reader(self.home.find(checked_name(name)))
+
+    def _reader(self, registered: Registered) -> AgentReader:
+        return AgentReader(
+            registered,
+            self.home.folder(registered.id),
+            clock=self.clock,
+            counter=self.counter,
+            embedder=self._embedder_of,
+        )
 
     def agents(self) -> list[AgentInfo]:
         """Every agent of the home, the one used last first."""
         found = []
         for registered in self.home.all():
-            with AgentReader(self, registered) as reader:
+            with self._reader(registered) as reader:
                 found.append(reader.info())
         return found
 
@@ -321,10 +330,6 @@ class Runtime:
             state.leave(kind, json.dumps(body, ensure_ascii=False))
         finally:
             state.close()
-
-    def embedder_for(self, definition: AgentDefinition) -> Embedder | None:
-        """The embedder that a definition names, shared in this process."""
-        return self._embedder_of(definition)
 
     # --- the end --------------------------------------------------------------------------------
 

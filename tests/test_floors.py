@@ -17,14 +17,15 @@ FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace",
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
-          page page_table gist view when fifo_queue""",
+          page page_table gist view when fifo_queue
+          intake faces""",
     2: "main_context pressure legalise",
     3: "models state tiers",
     4: """summarizer queue_manager tool function_executor archival_memory core_editor page_reader
-          recall_memory search_view prefetch""",
-    5: "agent turn heartbeat task",
+          search_view prefetch inspection""",
+    5: "turn heartbeat model_caller loop agent task",
     6: "tools",
-    7: "model_choice boot runtime",
+    7: "model_choice boot reader runtime",
     8: "cli testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
