@@ -127,7 +127,7 @@ class Loopback:
         *,
         window: int = 128_000,
         family: str = "openai",
-        usage_factor: float = 1.0,
+        usage_factor: float | None = 1.0,
         models: Sequence[Body] = (),
         props: Body | None = None,
         show: Body | None = None,
@@ -217,7 +217,10 @@ class Loopback:
             reply = self._responder(body)
         return Reply(reply) if isinstance(reply, str) else reply, tokens
 
-    def usage(self, prompt: int, reply: Reply) -> Body:
+    def usage(self, prompt: int, reply: Reply) -> Body | None:
+        """What is reported: our count times a factor; None reports nothing at all."""
+        if self.usage_factor is None:
+            return None
         made = count_text(reply.text) + sum(count_text(str(c.arguments)) for c in reply.calls)
         scaled = [round(n * self.usage_factor) for n in (prompt, made)]
         return {
@@ -261,7 +264,7 @@ def _finish(reply: Reply) -> str:
     return reply.finish or ("tool_calls" if reply.calls else "stop")
 
 
-def _whole(reply: Reply, usage: Body, model: str) -> Body:
+def _whole(reply: Reply, usage: Body | None, model: str) -> Body:
     message: Body = {"role": "assistant", "content": reply.text or None}
     if reply.calls:
         message["tool_calls"] = _wire_calls(reply)
@@ -391,7 +394,8 @@ def _handler(server: Loopback) -> type[BaseHTTPRequestHandler]:
                 self._event(body, {}, _finish(reply), empty=reply.fault == "no_choices")
                 if (body.get("stream_options") or {}).get("include_usage"):
                     usage = server.usage(tokens, reply)
-                    self._event(body, None, None, usage=usage)
+                    if usage is not None:
+                        self._event(body, None, None, usage=usage)
                 self.wfile.write(b"data: [DONE]\n\n")
 
         def _event(

@@ -234,8 +234,9 @@ class LitellmModel:
 
     def _price(self, usage: Any) -> float | None:
         """US dollars by litellm's list, cached tokens at their own price; None if unknown."""
-        tokens = read_usage(usage)
-        if not tokens.prompt_tokens:
+        if self._endpoint.rules.family == "ollama":
+            return 0.0
+        if not read_usage(usage).prompt_tokens:
             return None
         litellm = litellm_library.load()
         with suppress(Exception):  # any failure to find a price means that it is unknown

@@ -79,6 +79,8 @@ def completion_arguments(
         arguments["api_base"] = endpoint.api_base
     if key := endpoint.api_key or placeholder_key(endpoint.name, local=endpoint.local):
         arguments["api_key"] = key
+    if endpoint.rules.family == "anthropic" and request.purpose == "turn":
+        _mark_cache(arguments["messages"])
     if endpoint.rules.family == "ollama" and window:
         # Ollama's own default is small, and it cuts longer prompts without a word.
         arguments.setdefault("num_ctx", window)
@@ -90,6 +92,24 @@ def placeholder_key(name: str, *, local: bool) -> str | None:
     if not local or provider_of(name) != "openai" or os.environ.get("OPENAI_API_KEY"):
         return None
     return "none"
+
+
+def _mark_cache(messages: list[dict[str, Any]]) -> None:
+    """Anthropic caches up to a mark only: after the instructions, the core memory, and the whole.
+
+    Three of the four marks that a request may have; functions stand before the system message and
+    are covered by its marks.
+    """
+    mark = {"type": "ephemeral"}
+    if messages[0]["role"] == "system":
+        parts = messages[0]["content"]
+        for part in (parts[0], parts[-1]):
+            part["cache_control"] = mark
+    last = messages[-1]
+    if last["role"] == "tool":
+        last["cache_control"] = mark
+    else:
+        last["content"] = [{"type": "text", "text": last["content"], "cache_control": mark}]
 
 
 def _wire_tool(tool: ToolSchema) -> dict[str, Any]:

@@ -82,7 +82,8 @@ async def _pump(
         if arguments["stream"]:
             stream = answer
             async for chunk in stream:
-                put((True, chunk))
+                if not _is_guess(chunk, stream):
+                    put((True, chunk))
         else:
             put((False, answer))
         put(_END)
@@ -92,3 +93,14 @@ async def _pump(
         if stream is not None:
             with suppress(Exception):
                 await stream.aclose()  # else the server goes on generating
+
+
+def _is_guess(chunk: Any, stream: Any) -> bool:
+    """A closing usage chunk that litellm counted itself, because the server reported nothing.
+
+    Taken for the server's word, it would teach our token counter the wrong ratio.
+    """
+    if getattr(chunk, "choices", None) or getattr(chunk, "usage", None) is None:
+        return False
+    received = getattr(stream, "chunks", None)
+    return received is not None and not any(getattr(c, "usage", None) for c in received)
