@@ -38,7 +38,6 @@ from pagemind.runtime.turn import (
     Turn,
     TurnLimits,
     TurnResult,
-    spoken,
     stored_result,
     window_json,
 )
@@ -214,7 +213,7 @@ class Agent:
         if known.stop_reason in (None, "interrupted", "model_error"):
             return self._resume(known, observer, cancel)
         said = self.state.journal.get(known.reply_seqs)
-        texts = [spoken(said[seq]) for seq in known.reply_seqs if seq in said]
+        texts = [said[seq].said for seq in known.reply_seqs if seq in said]
         return stored_result(self.name, known, "\n\n".join(texts))
 
     def _resume(self, row: TurnRow, observer: Observer, cancel: CancelToken | None) -> TurnResult:

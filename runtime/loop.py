@@ -22,7 +22,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 from pagemind.runtime.tool import ToolContext
 from pagemind.runtime.trace import Observer, TraceEvent
-from pagemind.runtime.turn import CallRecord, StopReason, Turn, spoken
+from pagemind.runtime.turn import CallRecord, StopReason, Turn
 
 
 class MakeContext(Protocol):
@@ -154,7 +154,7 @@ class Loop:
         # was wanted still reaches the person.
         if message.text and not (self._heartbeat and calls):
             turn.texts.append(message.text)
-        if spoken(message):
+        if message.said:
             turn.reply_seqs.append(message.seq)
         return message
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 CONTENT_VERSION = 1
+SPEAK = "send_message"  # protocol heartbeat: the function that speaks to the person
 
 Role = Literal["user", "assistant", "tool"]
 # talk: said by someone; observation: recorded without a model call; notice: the runtime's own word
@@ -126,6 +127,12 @@ class Message:
             elif isinstance(part, Blob):
                 pieces.append(f"[{part.media_type}: {part.caption or part.sha256[:12]}]")
         return "\n".join(pieces)
+
+    @property
+    def said(self) -> str:
+        """What others heard: what its send_message calls said (protocol heartbeat), or its text."""
+        spoken = [str(c.parsed().get("message", "")) for c in self.tool_calls if c.name == SPEAK]
+        return "\n\n".join(spoken) if spoken else self.text
 
     @property
     def short_id(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pagemind.runtime.errors import ModelError
-from pagemind.runtime.message import Message, ToolCall
+from pagemind.runtime.message import ToolCall
 from pagemind.runtime.model import ModelReply, Usage
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.queue_manager import Flushed
@@ -22,8 +22,6 @@ from pagemind.runtime.settings import (
     MAX_TURN_SECONDS,
 )
 from pagemind.runtime.state.turns import TurnRow
-
-SPEAK = "send_message"  # protocol heartbeat: the function that speaks to the person
 
 StopReason = Literal[
     "answered",
@@ -221,12 +219,6 @@ def window_json(pressure: Pressure) -> dict[str, Any]:
         "room": pressure.room,
         "level": str(pressure.level),
     }
-
-
-def spoken(message: Message) -> str:
-    """What the person read of an assistant message: its send_message calls, or its text."""
-    said = [str(c.parsed().get("message", "")) for c in message.tool_calls if c.name == SPEAK]
-    return "\n\n".join(said) if said else message.text
 
 
 def stored_result(agent: str, row: TurnRow, text: str) -> TurnResult:

@@ -49,7 +49,7 @@ def hydrate(view: View, tier: Tier, ranked: Iterable[Ranked], limit: int) -> lis
 
 
 def _of_message(view: View, message: Message, ranked: Ranked) -> Hit:
-    text, part, parts = _piece(message.text, ranked.match)
+    text, part, parts = _piece(message.said, ranked.match)
     return Hit(
         id=message.short_id,
         tier="recall",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from pagemind.runtime.message import Message
+from pagemind.runtime.message import SPEAK, Message
 from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import TEXT_RECIPE, TIER_SCHEMA
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # The agent's own look-ups: their results are copies of what is found anyway.
 LOOKUPS = frozenset({"recall_search", "archival_search", "page_in", "page_find"})
+# What it said stands in its call; its result says nothing.
+_MUTE = LOOKUPS | {SPEAK}
 LEXICAL = ("line", "lines", "grams")
 _IDENTITY = b"pagemind.embedding"
 
@@ -59,9 +61,9 @@ COLUMNS = tuple(f.name for f in fields(TierRow) if f.name != "vector")
 
 def indexable(message: Message) -> bool:
     """Whether a message has rows at all: not notices, readings, look-ups and bare tool calls."""
-    if message.kind in ("notice", "reading") or not message.text.strip():
+    if message.kind in ("notice", "reading") or not message.said.strip():
         return False
-    return not (message.role == "tool" and message.name in LOOKUPS)
+    return not (message.role == "tool" and message.name in _MUTE)
 
 
 def rows_of_message(
@@ -75,8 +77,8 @@ def rows_of_message(
     if not indexable(message):
         return []
     speaker = _speaker(message)
-    context = "\n".join(before_text(_speaker(m), m.text) for m in before if indexable(m))
-    texts = chunks(message.text)
+    context = "\n".join(before_text(_speaker(m), m.said) for m in before if indexable(m))
+    texts = chunks(message.said)
     rows = []
     for part, text in enumerate(texts, 1):
         rows.append(
