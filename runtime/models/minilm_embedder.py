@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.errors import LocalModelError
+from pagemind.runtime.message import clean_text
 from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.settings import EMBED_BATCH, TEXT_RECIPE
 
@@ -64,7 +65,7 @@ class MiniLmEmbedder:
         import numpy as np
 
         session, tokenizer = self._load()
-        encoded = tokenizer.encode_batch([text[:_MAX_CHARS] for text in texts])
+        encoded = tokenizer.encode_batch([clean_text(text[:_MAX_CHARS]) for text in texts])
         mask = np.array([e.attention_mask for e in encoded], dtype=np.int64)
         hidden = session.run(
             None,
