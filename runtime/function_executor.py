@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pagemind.runtime.arguments import unparsed
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import BadArguments, PagemindError, StorageError, ToolError
 from pagemind.runtime.message import Message, Provenance, Text, ToolCall, clean_text
@@ -67,6 +68,11 @@ class FunctionExecutor:
                     " run; make them shorter, or split the work into several calls"
                 )
             tool = self._registry.find(call.name)
+            if (raw := unparsed(call)) is not None:
+                raise BadArguments(
+                    f"{call.name}: the arguments are not a JSON object; it was not run."
+                    f" What came: {raw[:200]}"
+                )
             arguments = tool.validate(_arguments(call))
             if tool.effect == "memory":
                 with self._database.transaction():
