@@ -15,6 +15,7 @@ from typing import Any
 from pagemind.runtime import faces
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.errors import (
     Cancelled,
     ModelError,
@@ -307,7 +308,12 @@ class Agent:
                         observation(left["text"], left["source"], left["speaker"])
                     )
                 else:
-                    self.insert(left["text"], tags=left["tags"], importance=left["importance"])
+                    self.insert(
+                        left["text"],
+                        tags=left["tags"],
+                        importance=left["importance"],
+                        document=left.get("document", ""),
+                    )
                 self.state.take_from_inbox(number)
         self.queue_manager.make_room()
 
@@ -318,11 +324,31 @@ class Agent:
         tags: Sequence[str] = (),
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
+        document: str = "",
     ) -> tuple[Passage, bool]:
-        """A person stores a passage; it, and whether it is new. Raises ToolFailed."""
+        """A person stores a passage, or a piece of the named document; it, and whether it is new.
+        Raises ToolFailed."""
         with self._lock:
-            by_person = self.archival.on_behalf("user", "user")
+            by_person = self.archival.on_behalf(
+                "user", "document" if document else "user", document
+            )
             return by_person.insert(text, tags=tags, importance=importance, metadata=metadata)
+
+    def restore_block(self, label: str, version: int) -> str:
+        """A person takes an edit of core memory back; the value. Raises BlockNotFound, NotFound."""
+        with self._lock:
+            editor = CoreEditor(self.state, self.context.core, author="user", origin="user")
+            return editor.restore(label, version)
+
+    def prefill(self) -> None:
+        """Warm the model with the head of the next prompt; does nothing while a turn runs."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            request = self.context.render(self.loop.caller.window().reserve)
+        finally:
+            self._lock.release()
+        self.model.prefill(request)
 
     def _settle(self) -> None:
         """A flush that is nearly due runs now, so that the next turn does not wait for it."""

@@ -4,7 +4,10 @@ Implements services.Core. The in-memory blocks follow the commit, so that a fail
 leaves both as they were.
 """
 
+from dataclasses import replace
+
 from pagemind.runtime.core_memory import Block, CoreMemory
+from pagemind.runtime.errors import NotFound
 from pagemind.runtime.message import Origin
 from pagemind.runtime.state.state import State
 
@@ -31,6 +34,22 @@ class CoreEditor:
 
     def rewrite(self, block: str, content: str) -> str:
         return self._save(self._core.get(block, to_edit=True).with_value(content), "rewrite")
+
+    def restore(self, block: str, version: int) -> str:
+        """Give a block the value that it had in a version, as a new version. Also for blocks that
+        the model may not edit: only people restore. Raises NotFound."""
+        current = self._core.get(block)
+        versions = self._state.blocks.history(block)
+        old = next((each.value for each in versions if each.version == version), None)
+        if old is None:
+            raise NotFound(
+                f"block {block!r} has no version {version}",
+                hint=f"its versions are 1 to {len(versions)}",
+            )
+        # A limit may have become smaller since; what was there may come back all the same.
+        roomy = replace(current, limit=max(current.limit, len(old)))
+        changed = replace(roomy.with_value(old), limit=current.limit)
+        return self._save(changed, f"restored version {version}")
 
     def _save(self, block: Block, reason: str) -> str:
         database = self._state.database

@@ -6,7 +6,7 @@ the lock or writes.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +85,14 @@ class AgentReader:
         self.folder = folder
         self._counter = counter
         self._embedder = embedder
-        self.state = State(folder, clock, read_only=True)
+        self._store: TierStore | None = None
+        self.state = self._open(clock)
         self.definition = AgentDefinition.from_json(self.state.database.meta("definition"))
         self._queue_manager: QueueManager | None = None
         self._engine: Search | None = None
+
+    def _open(self, clock: Clock) -> State:
+        return State(self.folder, clock, read_only=True)
 
     @property
     def name(self) -> str:
@@ -209,13 +213,28 @@ class AgentReader:
     def search(self) -> Search:
         """The one search, the unwritten tail included."""
         if self._engine is None:
-            embedder = self._embedder(self.definition)
-            store = TierStore(
-                self.folder / "lance", embedder.identity if embedder else None, agent=self.name
-            )
             view = StateView(self.state, self._resident)
-            self._engine = Search(store, embedder, view, zone=zone_of(self.definition))
+            self._engine = Search(self.store, self.embedder, view, zone=self.zone)
         return self._engine
+
+    @property
+    def store(self) -> TierStore:
+        """The LanceDB tables, opened when they are first asked for something."""
+        if self._store is None:
+            embedder = self.embedder
+            identity = (lambda: embedder.identity) if embedder is not None else None
+            self._store = TierStore(self.folder / "lance", identity, agent=self.name)
+        return self._store
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedder that the definition names."""
+        return self._embedder(self.definition)
+
+    @property
+    def zone(self) -> tzinfo:
+        """The agent's time zone."""
+        return zone_of(self.definition)
 
     def _resident(self, seq: int) -> bool:
         epoch = self.state.history.epoch()

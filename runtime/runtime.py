@@ -29,6 +29,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, make_tool
+from pagemind.runtime.writer import AgentWriter
 
 DEFAULT_DEFINITION = "assistant"
 
@@ -59,6 +60,7 @@ class Runtime:
         self._models: dict[tuple[str, int | None], Model] = {}
         self._agents: dict[str, tuple[Agent, AgentLock]] = {}
         self._lock = threading.RLock()
+        self._opening = threading.Lock()
 
     # --- agents -------------------------------------------------------------------------------
 
@@ -80,10 +82,11 @@ class Runtime:
         name = checked_name(name)
         extra = [t if isinstance(t, Tool) else make_tool(t) for t in tools]
         with self._lock:
-            if not self.home.exists(name):
+            made = not self.home.exists(name)
+            if made:
                 if not create:
                     self.home.find(name)  # raises with the nearest names
-                self.create(name, definition, model=model if isinstance(model, str) else None)
+                self.create(name, definition)
             registered = self.home.find(name)
             if registered.id in self._agents:
                 return self._agents[registered.id][0]
@@ -92,6 +95,8 @@ class Runtime:
         try:
             agent = self._open(registered, model, extra)
         except BaseException:
+            if made:  # nobody asked for an agent that cannot be opened
+                self.home.remove(registered)
             lock.release()
             raise
         with self._lock:
@@ -144,11 +149,11 @@ class Runtime:
         try:
             state.database.take()
             definition = AgentDefinition.from_json(state.database.meta("definition"))
-            if isinstance(model, str):
-                self.home.set_model(registered.id, model)
             if model is None or isinstance(model, str):
                 choice = self.choose_model(registered.name, model)
                 chosen, protocol = self._model(choice, definition)
+                if model is not None:  # only now: a name that cannot be used is not kept
+                    self.home.set_model(registered.id, model)
             else:
                 chosen, protocol = model, definition.protocol
             summarizer = None
@@ -321,6 +326,28 @@ class Runtime:
         finally:
             lock.release()
         return diff
+
+    def writer(self, name: str, *, wait: float = 0.0) -> AgentWriter:
+        """Change the memory of an agent at rest, without a model. Close it after use.
+
+        Raises AgentInUse after `wait` seconds.
+        """
+        registered = self.home.find(checked_name(name))
+        lock = AgentLock(self.home.folder(registered.id), registered.name)
+        lock.acquire(wait)
+        try:
+            return AgentWriter(
+                registered,
+                self.home.folder(registered.id),
+                clock=self.clock,
+                counter=self.counter,
+                embedder=self._embedder_of,
+                write_back=self._write_back,
+                lock=lock,
+            )
+        except BaseException:
+            lock.release()
+            raise
 
     def leave(self, name: str, kind: str, body: dict[str, object]) -> None:
         """Leave an observation or a passage for an agent that is in use by another process."""

@@ -92,7 +92,13 @@ class LocalModel:
         self._engine.chat(body, lambda chunk: self._waiting > 0)
 
     def close(self) -> None:
-        self._engine.close()
+        with self._guard:
+            self._waiting += 1  # a prefill under way gives up instead of holding the engine
+        try:
+            self._engine.close()
+        finally:
+            with self._guard:
+                self._waiting -= 1
 
     def _complete(
         self, request: ModelRequest, on_text: OnText | None, cancel: CancelToken | None

@@ -184,6 +184,11 @@ class Database:
     def set_meta(self, key: str, value: str) -> None:
         self.write("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
 
+    def quick_check(self) -> str:
+        """What SQLite finds wrong with the file's structure; "" for nothing."""
+        found = [str(row[0]) for row in self.rows("PRAGMA quick_check(3)")]
+        return "" if found == ["ok"] else "; ".join(found)
+
     def close(self) -> None:
         with self._lock:
             self._connection.close()
