@@ -92,6 +92,7 @@ class CoreMemory:
 
     def __init__(self, blocks: Iterable[Block] = ()) -> None:
         self._blocks = {block.label: block for block in blocks}
+        self._rendered: str | None = None  # asked for many times a turn, changed in few turns
 
     def __iter__(self) -> Iterator[Block]:
         return iter(self._blocks.values())
@@ -114,13 +115,16 @@ class CoreMemory:
     def put(self, block: Block) -> None:
         """Keep a block, new or changed."""
         self._blocks[block.label] = block
+        self._rendered = None
 
     def render(self) -> str:
         """The text of main context. Nothing volatile is in it: it is part of the stable prefix."""
         if not self._blocks:
             return ""
-        blocks = "\n".join(["<core_memory>", *map(_render, self), "</core_memory>"])
-        return load("core_memory").fill(blocks=blocks).strip()
+        if self._rendered is None:
+            blocks = "\n".join(["<core_memory>", *map(_render, self), "</core_memory>"])
+            self._rendered = load("core_memory").fill(blocks=blocks).strip()
+        return self._rendered
 
 
 def _render(block: Block) -> str:

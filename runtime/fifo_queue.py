@@ -71,6 +71,15 @@ class FifoQueue:
     def drop(self, seq: int) -> None:
         self._tokens -= self._entries.pop(seq).tokens
 
+    def newest(self) -> list[Entry]:
+        """The entries of the newest group; what they cost to find does not grow with the queue."""
+        entries: list[Entry] = []
+        for entry in reversed(self._entries.values()):
+            entries.insert(0, entry)
+            if entry.message.role != "tool":
+                break
+        return [] if not entries else entries[-len(group(entries)[-1].messages) :]
+
     def groups(self) -> list[Group]:
         """The units of eviction, oldest first; `Group.tokens` counts messages as shown."""
         return group(list(self._entries.values()))

@@ -9,11 +9,21 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Protocol
 
+from pagemind.runtime.arguments import plain_arguments
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.function_executor import FunctionExecutor
 from pagemind.runtime.heartbeat import wants_heartbeat
-from pagemind.runtime.message import TRUST, Message, Part, Provenance, Text, ToolCall, clean_text
+from pagemind.runtime.message import (
+    TRUST,
+    Message,
+    Part,
+    Provenance,
+    Text,
+    ToolCall,
+    clean_json,
+    clean_text,
+)
 from pagemind.runtime.model import ModelReply
 from pagemind.runtime.model_caller import Interrupted, ModelCaller
 from pagemind.runtime.queue_manager import QueueManager
@@ -98,9 +108,8 @@ class Loop:
                 return None
             turn.reasons.append("empty: the model answered nothing")
             return "empty"
-        parts: tuple[Part, ...] = (
-            (*reply.reasoning, Text(text)) if text.strip() else tuple(reply.reasoning)
-        )
+        reasoning = tuple(replace(r, opaque=clean_json(r.opaque)) for r in reply.reasoning)
+        parts: tuple[Part, ...] = (*reasoning, Text(text)) if text.strip() else reasoning
         self._say(turn, step, parts, calls)
         if not calls:
             if reply.finish == "length":
@@ -120,10 +129,16 @@ class Loop:
         return None
 
     def _with_ids(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-        """Every call has an id of its own; ids that are there are never rewritten."""
+        """Every call has an id of its own; ids that are there are never rewritten. What no
+        database or provider could hold is cleaned, whichever model it came from."""
         seen: set[str] = set()
         fixed = []
         for call in calls:
+            call = ToolCall(
+                clean_text(call.id),
+                clean_text(call.name),
+                plain_arguments(clean_text(call.arguments)),
+            )
             if not call.id or call.id in seen:
                 call = replace(call, id=f"call_{self._state.clock.new_id()}")
             seen.add(call.id)
@@ -206,10 +221,9 @@ class Loop:
 
         A call on the world may have happened: its outcome is unknown, and it is never repeated.
         """
-        newest = self._queue_manager.context.queue.groups()[-1:]
-        for group in newest:
-            opening = group.messages[0]
-            answered = {m.tool_call_id for m in group.messages[1:]}
+        newest = [entry.message for entry in self._queue_manager.context.queue.newest()]
+        answered = {message.tool_call_id for message in newest[1:]}
+        for opening in newest[:1]:
             for call in opening.tool_calls:
                 if call.id in answered:
                     continue

@@ -32,6 +32,7 @@ class MainContext:
     held: Entry | None = None
     prefetch: tuple[int, str] | None = None  # the event's seq and the fenced text
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
+    _head: tuple[tuple[str, str, tuple[Message, ...]], str] | None = None
 
     def sections(self) -> Mapping[str, int]:
         """Tokens of each section of contract.md, as sent."""
@@ -60,6 +61,13 @@ class MainContext:
 
     def head(self) -> str:
         """The fenced text of summary, page table and pins; "" before the first flush."""
+        # Asked for many times a turn, changed at a flush.
+        made_of = (self.summary, self.table, self.pinned)
+        if self._head is None or self._head[0] != made_of:
+            self._head = (made_of, self._fence_head())
+        return self._head[1]
+
+    def _fence_head(self) -> str:
         parts = []
         if self.summary:
             parts.append(f"<summary>\n{_fenced(self.summary)}\n</summary>")

@@ -4,8 +4,6 @@ The counter is calibrated by what the model reports, so that the window in our o
 (`own_window`) is right after the first reply.
 """
 
-import hashlib
-import json
 from collections.abc import Callable
 
 from pagemind.runtime.cancel import CancelToken
@@ -16,10 +14,10 @@ from pagemind.runtime.errors import (
     OutputReserveConflict,
 )
 from pagemind.runtime.main_context import MainContext
-from pagemind.runtime.message import parts_to_json
 from pagemind.runtime.model import Model, ModelReply, ModelRequest
 from pagemind.runtime.pressure import Pressure, Window
 from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.request_digest import RequestDigest
 from pagemind.runtime.settings import OVERFLOW_RETRIES, OVERFLOW_SHRINK, RESERVE_MIN_TOKENS
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tokens import Calibration, first_guess
@@ -51,6 +49,7 @@ class ModelCaller:
         self.window = window
         self._state = state
         self._context = context
+        self._digest = RequestDigest()
         self._calibration = state.calibration(model.name) or first_guess(model.name)
 
     @property
@@ -121,7 +120,7 @@ class ModelCaller:
             settings={"max_tokens": request.max_tokens},
             last_seq=self._state.journal.last_seq,
             prefetch=prefetch[1] if prefetch else "",
-            request_sha256=request_digest(request),
+            request_sha256=self._digest.of(request),
             estimated_tokens=pressure.used,
             min_trust=self._context.min_trust(),
         )
@@ -148,22 +147,14 @@ class ModelCaller:
 
     def _learn(self, turn: Turn, step: int, reply: ModelReply, pressure: Pressure) -> None:
         """Usage, cost and the calibration of our counter."""
-        self._state.history.end_step(step, usage=reply.usage, cost=reply.cost, finish=reply.finish)
-        turn.count_reply(reply)
+        if not reply.calibrates:
+            return
         learnt = self._calibration.learn(pressure.used, reply.usage)
-        if learnt != self._calibration:
-            self._calibration = learnt
-            self._state.set_calibration(self.model.name, learnt)
-
-
-def request_digest(request: ModelRequest) -> str:
-    """SHA-256 over everything a request holds, in order."""
-    digest = hashlib.sha256()
-    for text in request.system:
-        digest.update(text.encode("utf-8") + b"\0")
-    for message in request.messages:
-        digest.update(f"{message.role}{parts_to_json(message)}".encode() + b"\0")
-    for schema in request.tools:
-        digest.update(schema.name.encode())
-        digest.update(json.dumps(schema.parameters, sort_keys=True).encode() + b"\0")
-    return digest.hexdigest()
+        with self._state.database.transaction():
+            self._state.history.end_step(
+                step, usage=reply.usage, cost=reply.cost, finish=reply.finish
+            )
+            if learnt != self._calibration:
+                self._state.set_calibration(self.model.name, learnt)
+        self._calibration = learnt
+        turn.count_reply(reply)

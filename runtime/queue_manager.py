@@ -152,6 +152,13 @@ class QueueManager:
         tokens = 0 if view.form == "gone" else counter.message(shown)
         return Entry(message, shown, tokens, whole, view, pause)
 
+    def hold(self, seq: int) -> None:
+        """Show an event again whose turn is taken up after it was paged out."""
+        if not self._context.resident(seq):
+            views = self._state.history.views(seq)
+            for message, _, pause in self._state.journal.range(seq, seq):
+                self._context.held = self._entry(message, views.get(seq, View()), pause)
+
     # --- pressure ---------------------------------------------------------------------------
 
     def measure(self) -> Pressure:
@@ -208,7 +215,7 @@ class QueueManager:
 
     def _fit_results(self) -> None:
         """The results of the newest group share half of room; the largest become excerpts."""
-        entries = self._newest_group()
+        entries = self._context.queue.newest()
         budget = int(self.measure().room * RESULTS_FRACTION)
         results = [e for e in entries if e.message.role == "tool"]
         while sum(e.tokens for e in results) > budget:
@@ -217,13 +224,6 @@ class QueueManager:
             if smaller is None:
                 return
             results = [smaller if e.seq == smaller.seq else e for e in results]
-
-    def _newest_group(self) -> list[Entry]:
-        groups = self._context.queue.groups()
-        if not groups:
-            return []
-        first = groups[-1].first_seq
-        return [entry for entry in self._context.queue if entry.seq >= first]
 
     def _halved(self, entry: Entry) -> Entry | None:
         """Show a message at half its size; None if it does not get smaller."""

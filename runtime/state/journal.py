@@ -141,12 +141,11 @@ class Journal:
 
     def count(self) -> int:
         """Messages without the runtime's own notices and readings."""
-        return self._db.number(
-            "SELECT count(*) FROM messages WHERE kind IN ('talk', 'observation')"
-        )
+        return self._db.number("SELECT sum(messages) FROM speakers")
 
     def speakers(self) -> list[str]:
-        return [row[0] for row in self._db.rows("SELECT DISTINCT speaker FROM messages")]
+        """The names of all whose messages can be found."""
+        return [row["speaker"] for row in self._db.rows("SELECT speaker FROM speakers")]
 
     # --- lines --------------------------------------------------------------------------------
 

@@ -32,6 +32,20 @@ CREATE TABLE messages (
 CREATE INDEX messages_turn ON messages (turn);
 CREATE INDEX messages_said_at ON messages (said_at);
 
+-- How many messages can be found, by speaker: a search asks for both, whatever the history's
+-- length. Triggers keep it, so that erasure cannot forget to.
+CREATE TABLE speakers (speaker TEXT PRIMARY KEY, messages INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER messages_counted AFTER INSERT ON messages
+WHEN new.kind IN ('talk', 'observation') BEGIN
+    INSERT INTO speakers VALUES (new.speaker, 1)
+    ON CONFLICT (speaker) DO UPDATE SET messages = messages + 1;
+END;
+CREATE TRIGGER messages_uncounted AFTER DELETE ON messages
+WHEN old.kind IN ('talk', 'observation') BEGIN
+    UPDATE speakers SET messages = messages - 1 WHERE speaker = old.speaker;
+    DELETE FROM speakers WHERE speaker = old.speaker AND messages = 0;
+END;
+
 -- How a resident message is shown from a step on, where that is not its full text.
 CREATE TABLE views (
     seq INTEGER NOT NULL,
