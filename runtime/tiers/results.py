@@ -34,9 +34,9 @@ def format_hits(
         there = f"parts 1 to {len(parts)}" if len(parts) > 1 else "part 1 only"
         raise ToolFailed(f"part {part} is not there: this search has {there}")
     found = len(result.hits)
-    head = (
-        f"{found:,} {'match' if found == 1 else 'matches'} among {result.searched:,} {total_name}"
-    )
+    matches = "match" if found == 1 else "matches"
+    name = total_name.removesuffix("s") if result.searched == 1 else total_name
+    head = f"{found:,} {matches} among {result.searched:,} {name}"
     if len(parts) > 1:
         head += f", part {part} of {len(parts)}"
     text = [head, *(f"({warning})" for warning in result.warnings)]

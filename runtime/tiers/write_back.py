@@ -104,10 +104,13 @@ class WriteBack:
         *,
         zone: tzinfo = UTC,
     ) -> None:
-        """Take an agent on. What its outbox holds already is written after the first kick."""
+        """Take an agent on. What its outbox holds already is written after the first kick: at
+        once if it is a batch, which many short processes have left together."""
+        agent = _Agent(outbox, store, embedder, zone)
+        agent.kicks = outbox.count()
         with self._changed:
             assert key not in self._agents, f"{key} is registered already"
-            self._agents[key] = _Agent(outbox, store, embedder, zone)
+            self._agents[key] = agent
 
     def kick(self, key: str) -> None:
         """Something was appended. Costs a lock and no more."""

@@ -86,6 +86,20 @@ def test_a_full_batch_goes_out_at_once_and_a_few_rows_wait(tmp_path: Path) -> No
     writer.close()
 
 
+def test_what_short_processes_left_goes_out_when_it_is_a_batch(tmp_path: Path) -> None:
+    """No process of its own ever appended that many; the clock stands still."""
+    ada, store = Authority(), TierStore(tmp_path / "lance", HashingEmbedder().identity)
+    for i in range(WRITE_BACK_ROWS):
+        ada.say(f"message {i}")
+    writer = WriteBack(FrozenClock())
+    writer.register("ada", ada, store, HashingEmbedder())
+    ada.say("one more")
+    writer.kick("ada")
+    assert eventually(lambda: ada.count() == 1)
+    assert store.count_missing("recall") == 0
+    writer.close()
+
+
 def test_a_drain_takes_everything_of_one_agent(writer: WriteBack, tmp_path: Path) -> None:
     """More than a batch; other agents' rows stay where they are."""
     ada, bob = Authority(), Authority()
