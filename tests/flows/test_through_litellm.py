@@ -34,21 +34,21 @@ def log_keeper(body: dict[str, Any]) -> Reply:
     """What a model would do, decided from the request alone."""
     if "tools" not in body:  # a summary
         return Reply("They keep a log of the harbour; the person is called Sam.")
-    last = body["messages"][-1]
-    if last["role"] == "tool":
-        if (
-            match := re.search(r"\b(p\d+)\b", last["content"])
-            if "matches" in last["content"]
-            else None
-        ):
-            return Reply(calls=(Call("page_in", {"id": match[1]}),))
-        if match := re.search(r"QX-\d+", last["content"]):
-            return Reply(f"It is {match[0]}.")
+    recent = [(m["role"], m.get("content") or "") for m in body["messages"][-4:]]
+    role, last = recent[-1]
+    asked = any("What is the mooring code" in text for _, text in recent)
+    pages = [text for role, text in recent if role == "tool" and re.match(r"\[p\d+ part", text)]
+    if asked and pages and (code := re.search(r"QX-\d+", pages[-1])):
+        # The answer is at hand; a notice that came meanwhile does not change it.
+        return Reply(f"It is {code[0]}.")
+    if role == "tool":
+        page = re.search(r"\b(p\d+)\b", last)
+        if page and "among" in last:
+            return Reply(calls=(Call("page_in", {"id": page[1]}),))
         return Reply("Done.")
-    said = last["content"]
-    if "[notice from pagemind" in said:
+    if "[notice from pagemind" in last:
         return Reply(calls=(Call("core_append", {"block": "human", "content": "Is called Sam."}),))
-    if "What is the mooring code" in said:
+    if asked:
         return Reply(calls=(Call("recall_search", {"query": "mooring code Nomad"}),))
     return Reply("Noted.")
 
@@ -118,7 +118,7 @@ def test_the_fact_is_in_core_memory_of_every_later_request(walk: dict[str, Any])
 def test_an_evicted_message_is_found_and_paged_in(walk: dict[str, Any]) -> None:
     """The code of entry 2 left the window long ago; search names its page, page_in reads it."""
     question = walk["question"]
-    assert [call.name for call in question.tool_calls] == ["recall_search", "page_in"]
-    assert walk["read"][0].ok
+    assert [call.name for call in question.tool_calls][:2] == ["recall_search", "page_in"]
+    assert all(call.ok for call in question.tool_calls)
     assert question.text == "It is QX-7741."
     assert question.stop_reason == "answered"
