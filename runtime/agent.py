@@ -220,6 +220,7 @@ class Agent:
     def _resume(self, row: TurnRow, observer: Observer, cancel: CancelToken | None) -> TurnResult:
         event = self.state.journal.get([row.first_seq])[row.first_seq]
         self.state.turns.reopen(row.turn)
+        self.queue_manager.hold(event.seq)
         return self._run(self._turn(row.turn, event), event.text, observer, cancel or CancelToken())
 
     def _run(

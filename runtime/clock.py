@@ -69,7 +69,10 @@ class SystemClock:
 
 
 class FrozenClock:
-    """A clock for tests: stands still until told otherwise, and makes the same ids every run."""
+    """A clock for tests: stands still until told otherwise, and makes the same ids every run.
+
+    Two of them make the same ids: who opens a home again keeps the clock that it was made with.
+    """
 
     def __init__(self, at: datetime = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)) -> None:
         self._now = at

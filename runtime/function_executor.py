@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pagemind.runtime.arguments import unparsed
+from pagemind.runtime.arguments import is_json_object, unparsed
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import BadArguments, PagemindError, StorageError, ToolError
 from pagemind.runtime.message import Message, Provenance, Text, ToolCall, clean_text
@@ -129,12 +130,13 @@ class FunctionExecutor:
 
 
 def _arguments(call: ToolCall) -> dict[str, object]:
-    try:
-        value = json.loads(call.arguments or "{}")
-    except ValueError as error:
+    """The arguments as an object. Raises BadArguments for what could not be read as one."""
+    written = unparsed(call)
+    if written is None and not is_json_object(call.arguments or "{}"):
+        written = call.arguments
+    if written is not None:
         raise BadArguments(
-            f"{call.name}: the arguments are not JSON ({error}); send one JSON object"
-        ) from None
-    if not isinstance(value, dict):
-        raise BadArguments(f"{call.name}: the arguments must be one JSON object")
-    return value
+            f"{call.name}: the arguments are not a JSON object; send one with the names that the"
+            f" function takes. They began: {written[:80]}"
+        )
+    return call.parsed()

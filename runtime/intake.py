@@ -26,7 +26,8 @@ def message_of(event: Event) -> tuple[Message, str | None, str]:
     said_at = None
     if isinstance(event, UserMessage):
         origin, speaker, detail = "user", event.speaker, ""
-        client_id, said_at = event.id, event.said_at
+        client_id = clean_text(event.id) if event.id is not None else None
+        said_at = event.said_at
     elif isinstance(event, AgentMessage):
         origin, speaker, detail = "agent", event.sender, event.sender
     elif isinstance(event, TimerFired):
@@ -40,7 +41,7 @@ def message_of(event: Event) -> tuple[Message, str | None, str]:
         (Text(text),),
         speaker=clean_text(speaker),
         said_at=said_at,
-        provenance=Provenance(origin, detail, TRUST[origin]),
+        provenance=Provenance(origin, clean_text(detail), TRUST[origin]),
     )
     return message, client_id, text
 
@@ -51,6 +52,6 @@ def observation(text: str, source: str, speaker: str) -> Message:
         "user",
         (Text(checked_text(text)),),
         kind="observation",
-        speaker=speaker or source,
-        provenance=Provenance("tool", source, TRUST["tool"]),
+        speaker=clean_text(speaker or source),
+        provenance=Provenance("tool", clean_text(source), TRUST["tool"]),
     )

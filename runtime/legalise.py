@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pagemind.runtime.arguments import plain_arguments
-from pagemind.runtime.message import Message, Reasoning, ToolCall, clean_text
+from pagemind.runtime.message import Message, Reasoning, ToolCall, clean_json, clean_text
 from pagemind.runtime.model import ModelRequest
 
 Family = Literal["openai", "anthropic", "gemini", "mistral", "ollama"]
@@ -261,20 +261,12 @@ def _reasoning(message: Message, rules: Rules) -> Wire:
             continue
         opaque = part.opaque if isinstance(part.opaque, dict) else {}
         for key in _REASONING_KEYS:
-            value = _clean(opaque.get(key))
+            if key == "thinking_blocks" and rules.family != "anthropic":
+                continue  # nobody else knows the key, whatever a proxy handed over
+            value = clean_json(opaque.get(key))
             if value and isinstance(value, _REASONING_KEYS[key]):
                 keys[key] = keys[key] + value if key in keys else value
     return keys
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, list):
-        return [_clean(v) for v in value]
-    if isinstance(value, dict):
-        return {clean_text(k): _clean(v) for k, v in value.items()}
-    return value
 
 
 # --- results as text ----------------------------------------------------------------------------

@@ -67,9 +67,9 @@ class ToolCall:
         """The arguments as a dict; empty if they are not a JSON object."""
         try:
             value = json.loads(self.arguments or "{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
-        return value if isinstance(value, dict) else {}
+        return clean_json(value) if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +154,18 @@ def clean_text(text: str) -> str:
         # surrogatepass joins the halves of a pair that arrived as two escapes ("\ud83c\udf78").
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def clean_json(value: Any) -> Any:
+    """The same JSON value with every text in it cleaned: an escape such as "\\ud83c" is a lone
+    surrogate once it is parsed."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [clean_json(each) for each in value]
+    if isinstance(value, dict):
+        return {clean_text(key): clean_json(each) for key, each in value.items()}
+    return value
 
 
 def parts_to_json(message: Message) -> str:

@@ -134,7 +134,8 @@ class Turn:
 
     def meet(self, call: ToolCall) -> int:
         """Count a call before it runs; how many times in a row it was made alike."""
-        key = (call.name, json.dumps(call.parsed(), sort_keys=True) or call.arguments)
+        arguments = call.parsed()
+        key = (call.name, json.dumps(arguments, sort_keys=True) if arguments else call.arguments)
         self._same_calls = self._same_calls + 1 if key == self._last_call else 1
         self._last_call = key
         if call.name == "page_in":

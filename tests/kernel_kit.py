@@ -37,6 +37,9 @@ def small(
     return parse_definition(text + more)
 
 
+_CLOCKS: dict[Path, FrozenClock] = {}  # a home opened again goes on with its clock
+
+
 @contextmanager
 def runtime_at(
     home: Path, clock: Clock | None = None, embedder: Embedder | None = None
@@ -44,7 +47,7 @@ def runtime_at(
     """A runtime whose home stays when it is closed."""
     runtime = Runtime(
         home,
-        clock=clock or FrozenClock(),
+        clock=clock or _CLOCKS.setdefault(home, FrozenClock()),
         embedder=embedder or HashingEmbedder(32),
         background=False,
     )

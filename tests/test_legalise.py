@@ -253,3 +253,10 @@ def test_only_openai_itself_limits_ids_to_forty_characters() -> None:
     """vLLM's ids are longer than OpenAI accepts; each keeps what it can read."""
     assert rules_for("openai/gpt-4o").call_id != rules_for("openai/my-local").call_id
     assert rules_for("openai/gpt-oss-20b") == Rules("openai", "openai/gpt-oss-20b")
+
+
+def test_only_anthropic_is_sent_thinking_blocks() -> None:
+    """A proxy that handed over thinking blocks under an openai name does not get them back."""
+    thought = Reasoning(MODELS["openai"], {"thinking_blocks": [{"type": "thinking"}]})
+    history = (user("go"), said("", ("c1", "clock_now"), reasoning=(thought,)), result("c1"))
+    assert "thinking_blocks" not in json.dumps(wire(*history))
