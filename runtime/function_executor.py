@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pagemind.runtime.arguments import unparsed
 from pagemind.runtime.arguments import is_json_object, unparsed
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import BadArguments, PagemindError, StorageError, ToolError

@@ -73,6 +73,7 @@ class ModelReply:
     finish: Finish = "stop"
     model: str = ""
     cost: float | None = None  # US dollars; None means unknown
+    calibrates: bool = True  # usage is of this one request (guided asks several for a step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import NoModel, UserError
 from pagemind.runtime.model import Model
 from pagemind.runtime.models.pull import installed
+from pagemind.runtime.models.window_probe import api_base_of, is_local
 
 # Providers whose key alone is enough, and a small current model of each.
 PROVIDERS: dict[str, str] = {
@@ -137,6 +138,16 @@ def _loopback() -> ModelChoice | None:
         base = f"http://127.0.0.1:{port}" + ("" if prefix == "ollama_chat/" else "/v1")
         return ModelChoice(f"{prefix}{name}", f"a server on 127.0.0.1:{port}", base)
     return None
+
+
+def require_local(choice: ModelChoice, definition: str) -> None:
+    """For `local_only: true`: raise UserError if a text could leave this machine."""
+    for each in (choice, *choice.fallbacks):
+        if not each.local and not is_local(api_base_of(each.name, each.api_base)):
+            raise UserError(
+                f"{definition} says local_only, and {each.name} ({each.why}) is a remote endpoint",
+                hint="use local/NAME or a server on this machine, or take local_only out",
+            )
 
 
 def make_model(choice: ModelChoice, home: Path, window: int | None) -> Model:

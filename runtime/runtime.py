@@ -18,12 +18,12 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.boot import boot, check_fits, first_blocks
 from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.definition import AgentDefinition, load_definition
-from pagemind.runtime.errors import AgentInUse
+from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch
 from pagemind.runtime.model import Embedder, Model
-from pagemind.runtime.model_choice import ModelChoice, choose, make_model
+from pagemind.runtime.model_choice import ModelChoice, choose, make_model, require_local
 from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.reader import AgentInfo, AgentReader
-from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, home_path
+from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, WRITE_BACK_ROWS, home_path
 from pagemind.runtime.state.home import AgentLock, Home, Registered, checked_name
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
@@ -81,26 +81,29 @@ class Runtime:
         """
         name = checked_name(name)
         extra = [t if isinstance(t, Tool) else make_tool(t) for t in tools]
-        with self._lock:
+        # One at a time, so that threads that ask together get the same agent.
+        with self._opening:
             made = not self.home.exists(name)
             if made:
                 if not create:
                     self.home.find(name)  # raises with the nearest names
                 self.create(name, definition)
             registered = self.home.find(name)
-            if registered.id in self._agents:
-                return self._agents[registered.id][0]
-        lock = AgentLock(self.home.folder(registered.id), registered.name)
-        lock.acquire(wait)
-        try:
-            agent = self._open(registered, model, extra)
-        except BaseException:
-            if made:  # nobody asked for an agent that cannot be opened
-                self.home.remove(registered)
-            lock.release()
-            raise
-        with self._lock:
-            self._agents[registered.id] = (agent, lock)
+            with self._lock:
+                if registered.id in self._agents:
+                    return self._agents[registered.id][0]
+            lock = AgentLock(self.home.folder(registered.id), registered.name)
+            lock.acquire(wait)
+            try:
+                self.home.find(name)  # it may have been deleted while we waited
+                agent = self._open(registered, model, extra)
+            except BaseException:
+                if made:  # nobody asked for an agent that cannot be opened
+                    self.home.remove(registered)
+                lock.release()
+                raise
+            with self._lock:
+                self._agents[registered.id] = (agent, lock)
         self.home.touch(registered.id)
         return agent
 
@@ -133,6 +136,7 @@ class Runtime:
                 with state.database.transaction():
                     state.database.set_meta("agent_id", agent_id)
                     state.database.set_meta("definition", checked.to_json())
+                    state.database.set_meta("embedding", checked.embedding)
                     state.journal.open_first_line()
                     first_blocks(state, checked)
             finally:
@@ -149,6 +153,14 @@ class Runtime:
         try:
             state.database.take()
             definition = AgentDefinition.from_json(state.database.meta("definition"))
+            made_by = state.database.meta("embedding", definition.embedding)
+            if made_by != definition.embedding:
+                raise EmbeddingMismatch(
+                    f"the tiers of {registered.name!r} were made by {made_by} and its definition"
+                    f" says {definition.embedding}",
+                    hint=f"`pagemind memory reembed {registered.name}` makes them anew; nothing"
+                    " is lost",
+                )
             if model is None or isinstance(model, str):
                 choice = self.choose_model(registered.name, model)
                 chosen, protocol = self._model(choice, definition)
@@ -158,7 +170,10 @@ class Runtime:
                 chosen, protocol = model, definition.protocol
             summarizer = None
             if named := definition.summarizer_name:
-                summarizer = self._model(ModelChoice(named, "summarizer"), None)[0]
+                writer = ModelChoice(named, "summarizer")
+                if definition.local_only:
+                    require_local(writer, definition.name)
+                summarizer = self._model(writer, None)[0]
             return boot(
                 name=registered.name,
                 agent_id=registered.id,
@@ -189,6 +204,8 @@ class Runtime:
         if self._embedder is not None:
             return self._embedder
         name = definition.embedding
+        if definition.local_only and name not in ("none", "hashing"):
+            require_local(ModelChoice(name, "embedding"), definition.name)
         if name not in self._embedders:
             self._embedders[name] = make_embedder(name)
         return self._embedders[name]
@@ -208,6 +225,8 @@ class Runtime:
 
     def _model(self, choice: ModelChoice, definition: AgentDefinition | None) -> tuple[Model, str]:
         """The model of a choice, shared in this process, and the protocol it is spoken to with."""
+        if definition is not None and definition.local_only:
+            require_local(choice, definition.name)
         window = definition.context_window if definition else None
         key = (repr(choice), window)
         if key not in self._models:
@@ -228,7 +247,10 @@ class Runtime:
             opened = self._agents.pop(agent.id, None)
         if opened is None:
             return
-        self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
+        # A short tail is left for the next time: it is searched where it is, and a one-shot
+        # command need not load LanceDB for a handful of rows.
+        if agent.state.outbox.count() >= WRITE_BACK_ROWS:
+            self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
         self._write_back.unregister(agent.id)
         self.home.touch(agent.id)
         agent.state.close()

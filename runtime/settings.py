@@ -82,6 +82,13 @@ LOCAL_MAX_TOKENS = 256
 LOCAL_PREFETCH_TOKENS = 120
 # What a very small model can choose from (protocol guided).
 GUIDED_FUNCTIONS = ("core_append", "core_edit", "recall_search", "archival_search", "page_in")
+GUIDED_RELEVANT = 0.30  # cosine at which a known fact answers a question (measured on MiniLM)
+GUIDED_BESIDE = 0.25  # and at which it may stand beside one that does
+GUIDED_FACTS = 4  # that are shown with a question
+GUIDED_ALL_FACTS = 12  # … when everything that is known is asked for
+GUIDED_CLAIM_CHARS = 400  # of a message that is read for lasting facts
+GUIDED_NOTES = 3  # facts from one message
+GUIDED_ASK_TOKENS = 64  # the answer to a narrow question
 LOCAL_BATCH_TOKENS = 64  # of a prefill; between batches it can be stopped (about a second)
 LOCAL_CACHE_MIB = 128  # prompts kept beside the slot, so that a summary does not cost the prefix
 PULL_CONNECT_TIMEOUT_SECONDS = 4.0  # of a model hub: out of reach should be known at once

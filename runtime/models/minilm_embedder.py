@@ -120,7 +120,7 @@ def _checked(path: Path) -> bytes:
 
 
 def _session(weights: bytes, threads: int) -> Any:
-    import onnxruntime  # type: ignore[import-untyped]  # it ships no types
+    import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
