@@ -225,16 +225,18 @@ def _summary_window(writer: Model | None, own: Callable[[], Window]) -> int:
     return min(info.tokens, own().tokens) if info else own().tokens
 
 
-def check_fits(
-    definition: AgentDefinition, tools: Sequence[Tool], counter: TokenCounter, tokens: int
-) -> None:
-    """Refuse a definition whose fixed part leaves too little room. Raises WindowTooSmall."""
+def check_fits(definition: AgentDefinition, protocol: str, counter: TokenCounter) -> None:
+    """Refuse a definition whose fixed part leaves too little of its context_window.
+
+    Raises WindowTooSmall.
+    """
+    tokens = definition.context_window
+    assert tokens is not None
     blocks = [
         Block(label, spec.value, spec.limit, spec.description, spec.read_only)
         for label, spec in definition.blocks.items()
     ]
-    context = MainContext(
-        definition.instructions(), CoreMemory(blocks), ToolRegistry(tools).schemas(), counter
-    )
+    schemas = registry_of(definition, protocol).schemas()
+    context = MainContext(definition.instructions(protocol), CoreMemory(blocks), schemas, counter)
     usable = window(tokens, "definition", definition.output_reserve).usable
     check_room(measure(context.sections(), usable, Thresholds()), tokens)

@@ -140,6 +140,15 @@ def _loopback() -> ModelChoice | None:
     return None
 
 
+def protocol_of(choice: ModelChoice, definition: AgentDefinition | None) -> str:
+    """How a model is spoken to: as the definition says, else narrowly if it is embedded."""
+    if definition is None:
+        return "default"
+    if choice.local and not definition.states("protocol"):
+        return "guided"
+    return definition.protocol
+
+
 def require_local(choice: ModelChoice, definition: str) -> None:
     """For `local_only: true`: raise UserError if a text could leave this machine."""
     for each in (choice, *choice.fallbacks):

@@ -18,9 +18,15 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.boot import boot, check_fits, first_blocks
 from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.definition import AgentDefinition, load_definition
-from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch
+from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel
 from pagemind.runtime.model import Embedder, Model
-from pagemind.runtime.model_choice import ModelChoice, choose, make_model, require_local
+from pagemind.runtime.model_choice import (
+    ModelChoice,
+    choose,
+    make_model,
+    protocol_of,
+    require_local,
+)
 from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.reader import AgentInfo, AgentReader
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, WRITE_BACK_ROWS, home_path
@@ -112,7 +118,7 @@ class Runtime:
         name: str,
         definition: str | Path | AgentDefinition | None = None,
         *,
-        model: str | None = None,
+        model: str | Model | None = None,
     ) -> Registered:
         """Make an agent without opening it. All or nothing: it is listed when it is complete.
 
@@ -125,7 +131,7 @@ class Runtime:
             else load_definition(definition or DEFAULT_DEFINITION)
         )
         if checked.context_window is not None:
-            check_fits(checked, self._tools(checked), self.counter, checked.context_window)
+            check_fits(checked, self._first_protocol(checked, model), self.counter)
         self.home.sweep()
         agent_id = self.clock.new_id()
         folder = self.home.folder(agent_id)
@@ -141,10 +147,21 @@ class Runtime:
                     first_blocks(state, checked)
             finally:
                 state.close()
-            return self.home.add(agent_id, name, checked.name, model or "")
+            chosen = model if isinstance(model, str) else ""
+            return self.home.add(agent_id, name, checked.name, chosen)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+    def _first_protocol(self, definition: AgentDefinition, model: str | Model | None) -> str:
+        """How the agent will be spoken to, as far as that can be known before it is made."""
+        if model is not None and not isinstance(model, str):
+            return definition.protocol
+        try:
+            choice = choose(definition, asked=model, stored="", home=self.home.path)
+        except NoModel:
+            return definition.protocol
+        return protocol_of(choice, definition)
 
     def _open(
         self, registered: Registered, model: str | Model | None, extra: Sequence[Tool]
@@ -232,9 +249,7 @@ class Runtime:
         if key not in self._models:
             self._models[key] = make_model(choice, self.home.path, window)
         model = self._models[key]
-        protocol = definition.protocol if definition else "default"
-        if choice.local and definition is not None and not definition.states("protocol"):
-            protocol = "guided"
+        protocol = protocol_of(choice, definition)
         if protocol == "guided":
             from pagemind.runtime.models.guided_model import GuidedModel
 
