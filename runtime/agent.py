@@ -5,6 +5,7 @@ on: recover() closes what a dead process left open.
 """
 
 import json
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from pagemind.runtime.errors import (
     Cancelled,
     ModelError,
     PagemindError,
+    ToolError,
     UserError,
 )
 from pagemind.runtime.event import Event, UserMessage
@@ -42,6 +44,8 @@ from pagemind.runtime.turn import (
     stored_result,
     window_json,
 )
+
+_log = logging.getLogger("pagemind.agent")
 
 Prefetch = Callable[[str], str]
 
@@ -134,7 +138,7 @@ class Agent:
         self, text: str, *, speaker: str = "user", id: str | None = None
     ) -> AsyncIterator[TraceEvent]:
         """`stream` for async code."""
-        return faces.astream(self.stream(text, speaker=speaker, id=id))
+        return faces.astream(partial(self.send, text, speaker=speaker, id=id))
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable and in the queue, without a model call."""
@@ -302,21 +306,29 @@ class Agent:
     def take_inbox(self) -> None:
         """Carry out what other processes left while this agent was in use."""
         for number, kind, body, _ in self.state.inbox():
-            left = json.loads(body)
-            with self.state.database.transaction():
-                if kind == "observe":
-                    self.queue_manager.append(
-                        observation(left["text"], left["source"], left["speaker"])
-                    )
-                else:
-                    self.insert(
-                        left["text"],
-                        tags=left["tags"],
-                        importance=left["importance"],
-                        document=left.get("document", ""),
-                    )
+            try:
+                with self.state.database.transaction():
+                    self._take(kind, json.loads(body))
+                    self.state.take_from_inbox(number)
+            except (UserError, ToolError, KeyError, TypeError, ValueError) as fault:
+                # Nobody could ever take it, and it must not block what was left after it.
+                _log.warning("an item of the inbox cannot be taken: %s", fault)
                 self.state.take_from_inbox(number)
         self.queue_manager.make_room()
+
+    def _take(self, kind: str, left: Mapping[str, Any]) -> None:
+        """Carry out one item of the inbox."""
+        if kind == "observe":
+            self.queue_manager.append(observation(left["text"], left["source"], left["speaker"]))
+        elif kind == "insert":
+            self.insert(
+                left["text"],
+                tags=left["tags"],
+                importance=left["importance"],
+                document=left.get("document", ""),
+            )
+        else:
+            raise ValueError(f"unknown kind {kind!r}")
 
     def insert(
         self,
@@ -363,15 +375,13 @@ class Agent:
             self._idle.start()
 
     def _settle_quietly(self) -> None:
-        import logging
-
         with self._lock:
             try:
                 self.queue_manager.observer = ignore
                 self.queue_manager.settle()
             except Exception:
                 # The next turn flushes again and reports; here is nobody to tell.
-                logging.getLogger("pagemind.agent").warning("idle flush failed", exc_info=True)
+                _log.warning("idle flush failed", exc_info=True)
 
     def flush(self, cancel: CancelToken | None = None) -> Flushed:
         """Page out now, whatever the pressure."""

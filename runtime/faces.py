@@ -49,12 +49,23 @@ async def in_thread(send: Callable[..., T]) -> T:
         raise
 
 
-async def astream(events: Iterator[TraceEvent]) -> AsyncIterator[TraceEvent]:
-    """A synchronous iterator of events for async code; closing it stops the turn."""
+async def astream(send: Callable[..., object]) -> AsyncIterator[TraceEvent]:
+    """`stream` for async code. Leaving it early, or cancelling its task, stops the turn."""
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[TraceEvent | None] = asyncio.Queue()
+    cancel = CancelToken()
+
+    def observer(event: TraceEvent) -> None:
+        loop.call_soon_threadsafe(events.put_nowait, event)
+
+    turn = asyncio.ensure_future(asyncio.to_thread(send, observer=observer, cancel=cancel))
+    turn.add_done_callback(lambda _: events.put_nowait(None))
     try:
-        while (event := await asyncio.to_thread(next, events, None)) is not None:
+        while (event := await events.get()) is not None:
             yield event
+        await turn
     finally:
-        close = getattr(events, "close", None)
-        if close is not None:
-            await asyncio.to_thread(close)
+        cancel.cancel()
+        await asyncio.wait([turn])
+        if not turn.cancelled():
+            turn.exception()  # whoever left early does not want what it raised; it is seen to
