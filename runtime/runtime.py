@@ -134,9 +134,7 @@ class Runtime:
             check_fits(checked, self._first_protocol(checked, model), self.counter)
         self.home.sweep()
         agent_id = self.clock.new_id()
-        folder = self.home.folder(agent_id)
-        folder.mkdir(parents=True)
-        try:
+        with self.home.making(agent_id) as folder:
             state = State(folder, self.clock)
             try:
                 with state.database.transaction():
@@ -149,9 +147,6 @@ class Runtime:
                 state.close()
             chosen = model if isinstance(model, str) else ""
             return self.home.add(agent_id, name, checked.name, chosen)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
 
     def _first_protocol(self, definition: AgentDefinition, model: str | Model | None) -> str:
         """How the agent will be spoken to, as far as that can be known before it is made."""

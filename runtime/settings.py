@@ -105,6 +105,7 @@ VECTOR_INDEX_ROWS = 50_000  # below it brute force is exact and cheap
 INDEX_CACHE_BYTES = 64 << 20  # caps of the LanceDB session; uncapped, memory grows without bound
 METADATA_CACHE_BYTES = 32 << 20
 SQLITE_BUSY_SECONDS = 10.0
+LOCK_GRACE_SECONDS = 0.2  # a listing of agents holds each lock for an instant
 SEARCH_OVERFETCH = 100  # candidates of each leg before fusion
 EMBED_BATCH = 32
 CHUNK_TOKENS = 200  # of a passage; the embedder reads 256

@@ -56,7 +56,7 @@ class Database:
         )
         connection.row_factory = sqlite3.Row
         if not self.read_only:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_wal(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = 1")
             connection.execute("PRAGMA checkpoint_fullfsync = 1")
@@ -78,17 +78,26 @@ class Database:
                 hint="open the agent once to bring it up to date",
             )
         if found == 0:
-            self._script(ddl, version)
+            self._script(ddl, 0, version)
             return
         self._backup(found)
         for step in range(found, version):
-            self._script(migrations[step], step + 1)
+            self._script(migrations[step], step, step + 1)
 
-    def _script(self, statements: str, version: int) -> None:
-        # executescript commits first; BEGIN inside makes the whole script one transaction.
-        self._connection.executescript(
-            f"BEGIN IMMEDIATE;\n{statements}\nPRAGMA user_version = {version};\nCOMMIT;"
-        )
+    def _script(self, script: str, found: int, version: int) -> None:
+        """Bring the file from version `found` to `version`, unless another process just did."""
+        run = self._connection.execute
+        run("BEGIN IMMEDIATE")
+        try:
+            if run("PRAGMA user_version").fetchone()[0] == found:
+                for statement in _statements(script):
+                    run(statement)
+                run(f"PRAGMA user_version = {version}")
+            run("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                run("ROLLBACK")
+            raise
 
     def _backup(self, found: int) -> None:
         copy = sqlite3.connect(self.path.with_suffix(f".v{found}.backup"))
@@ -108,14 +117,12 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing. Raises LostAgent if another process became the writer."""
+        """All or nothing, also where it stands inside another one: who catches what it raised
+        goes on without it. Raises LostAgent if another process became the writer."""
         with self._lock:
             if self._depth:
-                self._depth += 1
-                try:
+                with self._savepoint():
                     yield
-                finally:
-                    self._depth -= 1
                 return
             with _translated(self.path):
                 self._connection.execute("BEGIN IMMEDIATE")
@@ -135,6 +142,23 @@ class Database:
             callbacks, self._after = self._after, []
             for callback in callbacks:
                 callback()
+
+    @contextmanager
+    def _savepoint(self) -> Iterator[None]:
+        name, waiting = f"inner_{self._depth}", len(self._after)
+        self._connection.execute(f"SAVEPOINT {name}")
+        self._depth += 1
+        try:
+            yield
+        except BaseException:
+            del self._after[waiting:]
+            if self._connection.in_transaction:  # a full disk has ended all of it already
+                self._connection.execute(f"ROLLBACK TO {name}")
+            raise
+        finally:
+            self._depth -= 1
+            if self._connection.in_transaction:
+                self._connection.execute(f"RELEASE {name}")
 
     def _check_epoch(self) -> None:
         if self.epoch is None:
@@ -157,8 +181,12 @@ class Database:
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
         """One statement inside a transaction of its own or the current one; the last row id."""
-        with self.transaction(), _translated(self.path):
-            return self._connection.execute(sql, values).lastrowid or 0
+        with self._lock:
+            if self._depth:  # one statement is all or nothing by itself
+                with _translated(self.path):
+                    return self._connection.execute(sql, values).lastrowid or 0
+            with self.transaction():
+                return self.write(sql, values)
 
     def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         with self.transaction(), _translated(self.path):
@@ -192,6 +220,30 @@ class Database:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Write-ahead logging; SQLite waits for no one here, and two may open a new file at once."""
+    pause = threading.Event()
+    for _ in range(int(SQLITE_BUSY_SECONDS / 0.05)):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            pause.wait(0.05)
+    connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 @contextmanager

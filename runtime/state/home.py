@@ -7,7 +7,8 @@ the process does.
 
 import shutil
 import unicodedata
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -21,7 +22,7 @@ from pagemind.runtime.errors import (
     InvalidName,
     UnknownAgent,
 )
-from pagemind.runtime.settings import HOME_SCHEMA, MAX_NAME
+from pagemind.runtime.settings import HOME_SCHEMA, LOCK_GRACE_SECONDS, MAX_NAME
 from pagemind.runtime.state import schema
 from pagemind.runtime.state.database import Database, Row
 
@@ -142,15 +143,33 @@ class Home:
 
     def sweep(self) -> None:
         """Remove folders of agents that were never finished or already deleted."""
-        known = {each.id for each in self.all()}
-        for folder in (self.path / "agents").iterdir():
-            # A folder in the making holds its lock; only abandoned ones go.
-            if folder.name not in known and folder.is_dir():
-                with suppress(AgentInUse):
-                    lock = AgentLock(folder, folder.name)
-                    lock.acquire(0)
-                    shutil.rmtree(folder, ignore_errors=True)
-                    lock.release()
+        with self.database.transaction():
+            known = {each.id for each in self.all()}
+            for folder in (self.path / "agents").iterdir():
+                # A folder in the making holds its lock; only abandoned ones go.
+                if folder.name not in known and folder.is_dir():
+                    with suppress(AgentInUse):
+                        lock = AgentLock(folder, folder.name)
+                        lock.acquire(0)
+                        shutil.rmtree(folder, ignore_errors=True)
+                        lock.release()
+
+    @contextmanager
+    def making(self, agent_id: str) -> Iterator[Path]:
+        """A new folder, safe from sweep() until the agent in it is registered; gone on failure."""
+        folder = self.folder(agent_id)
+        # Within a transaction, as sweep() is: it never sees a folder whose lock is not yet held.
+        with self.database.transaction():
+            folder.mkdir(parents=True)
+            lock = AgentLock(folder, agent_id)
+            lock.acquire(0)
+        try:
+            yield folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        finally:
+            lock.release()
 
     def close(self) -> None:
         self.database.close()
@@ -170,7 +189,8 @@ class AgentLock:
         from filelock import Timeout
 
         try:
-            self._lock.acquire(timeout=wait)
+            # Whoever only asks whether it is held (`held`) has it for an instant.
+            self._lock.acquire(timeout=max(wait, LOCK_GRACE_SECONDS), poll_interval=0.02)
         except Timeout:
             raise AgentInUse(
                 f"agent {self._name!r} is in use by another process",
