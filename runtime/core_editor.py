@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.errors import NotFound
-from pagemind.runtime.message import Origin
+from pagemind.runtime.message import Origin, clean_text
 from pagemind.runtime.state.state import State
 
 
@@ -27,13 +27,18 @@ class CoreEditor:
         return self._core.labels()
 
     def append(self, block: str, content: str) -> str:
-        return self._save(self._core.get(block, to_edit=True).appended(content), "append")
+        return self._save(self._to_edit(block).appended(clean_text(content)), "append")
 
     def edit(self, block: str, old_text: str, new_text: str) -> str:
-        return self._save(self._core.get(block, to_edit=True).edited(old_text, new_text), "edit")
+        changed = self._to_edit(block).edited(clean_text(old_text), clean_text(new_text))
+        return self._save(changed, "edit")
 
     def rewrite(self, block: str, content: str) -> str:
-        return self._save(self._core.get(block, to_edit=True).with_value(content), "rewrite")
+        return self._save(self._to_edit(block).with_value(clean_text(content)), "rewrite")
+
+    def _to_edit(self, label: str) -> Block:
+        """As it is stored: an earlier edit of the same transaction is not in the window yet."""
+        return CoreMemory(self._state.blocks.all()).get(label, to_edit=True)
 
     def restore(self, block: str, version: int) -> str:
         """Give a block the value that it had in a version, as a new version. Also for blocks that
