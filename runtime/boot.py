@@ -26,6 +26,7 @@ from pagemind.runtime.settings import (
     LOCAL_MAX_TOKENS,
     LOCAL_PREFETCH_TOKENS,
     PAGE_IN_FRACTION,
+    PREFETCH_FRACTION,
     RESULT_PART_TOKENS,
 )
 from pagemind.runtime.state.state import State
@@ -140,6 +141,10 @@ def boot(
     prefetched = definition.prefetch.tokens
     if guided and not definition.states("prefetch"):
         prefetched = LOCAL_PREFETCH_TOKENS
+
+    def prefetch_tokens() -> int:
+        return min(prefetched, int(room() * PREFETCH_FRACTION)) if prefetched else 0
+
     loop = Loop(
         state=state,
         caller=caller,
@@ -157,7 +162,7 @@ def boot(
         loop=loop,
         context=context,
         queue_manager=queue_manager,
-        prefetch=Prefetcher(prefetched, recall, archival, counter.count, zone).fetch,
+        prefetch=Prefetcher(prefetch_tokens, recall, archival, counter.count, zone).fetch,
         limits=TurnLimits(**definition.limits.model_dump()),
         zone=zone,
         background=background,

@@ -74,11 +74,25 @@ class FifoQueue:
     def newest(self) -> list[Entry]:
         """The entries of the newest group; what they cost to find does not grow with the queue."""
         entries: list[Entry] = []
+        calls_missing: set[str] = set()
         for entry in reversed(self._entries.values()):
-            entries.insert(0, entry)
-            if entry.message.role != "tool":
+            entries.append(entry)
+            message = entry.message
+            if message.role == "tool":
+                calls_missing.add(message.tool_call_id)
+            elif message.tool_calls or not calls_missing:
                 break
-        return [] if not entries else entries[-len(group(entries)[-1].messages) :]
+        entries.reverse()
+        return entries[-len(group(entries)[-1].messages) :] if entries else []
+
+    def since_calls(self) -> list[Entry]:
+        """The newest message with calls and all that follow it; empty if there is none."""
+        entries: list[Entry] = []
+        for entry in reversed(self._entries.values()):
+            entries.append(entry)
+            if entry.message.tool_calls:
+                return entries[::-1]
+        return []
 
     def groups(self) -> list[Group]:
         """The units of eviction, oldest first; `Group.tokens` counts messages as shown."""
@@ -86,14 +100,20 @@ class FifoQueue:
 
 
 def group(entries: list[Entry]) -> list[Group]:
-    """Cut entries into groups: a message with calls keeps the results that follow it."""
+    """Cut entries into groups: a message with calls keeps its results, and what came between
+    (a tool may record an observation while it runs)."""
     groups: list[list[Entry]] = []
     waiting: set[str] = set()
+    calling = 0  # the group whose calls are waiting for results
     for entry in entries:
         message = entry.message
-        if message.role == "tool" and message.tool_call_id in waiting and groups:
-            groups[-1].append(entry)
-        else:
-            groups.append([entry])
+        if message.role == "tool" and message.tool_call_id in waiting:
+            waiting.discard(message.tool_call_id)
+            between = [each for later in groups[calling + 1 :] for each in later]
+            groups[calling:] = [[*groups[calling], *between, entry]]
+            continue
+        groups.append([entry])
+        if message.tool_calls:
             waiting = {call.id for call in message.tool_calls}
+            calling = len(groups) - 1
     return [Group(tuple(e.message for e in each), sum(e.tokens for e in each)) for each in groups]

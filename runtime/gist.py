@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from pagemind.runtime.message import Message
-from pagemind.runtime.settings import GIST_KEYWORDS, GIST_TOKENS
+from pagemind.runtime.settings import GIST_KEYWORDS, GIST_TOKENS, SUMMARY_TRUST
 from pagemind.runtime.shorten import shorten
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]+|\d[\w.,:/-]*\w|\d", re.UNICODE)
-_TELLING = re.compile(r"[A-Z][\w'’-]+|[\w.+-]*\d[\w.:/-]*|\S+@\S+|https?://\S+")
+_TELLING = re.compile(r"[A-Z][\w'’-]+|[\w.,+-]*\d[\w.,:/-]*|\S+@\S+|https?://\S+")
+_LONGEST = 40  # characters of a word that names something; longer ones are data
 _COMMON = frozenset(
     "a about after all also am an and any are as at be been but by can could did do does doing "
     "for from get got had has have he her here him his how i if in into is it its just know let "
@@ -31,7 +32,7 @@ def keywords(texts: Sequence[str], limit: int = GIST_KEYWORDS) -> tuple[str, ...
         sentence_start = True
         for match in _WORD.finditer(text):
             word = match[0].strip("'’-.,:")
-            if not word or word.lower() in _COMMON:
+            if not word or len(word) > _LONGEST or word.lower() in _COMMON:
                 sentence_start = False
                 continue
             # A capital at the start of a sentence says nothing about the word.
@@ -52,10 +53,15 @@ def keywords(texts: Sequence[str], limit: int = GIST_KEYWORDS) -> tuple[str, ...
 
 
 def gist(messages: Sequence[Message], words: Sequence[str], count: Callable[[str], int]) -> str:
-    """One line about a page in its own words: its first request, then its telling terms."""
-    opening = next((m for m in messages if m.role == "user" and m.text.strip()), None)
-    opening = opening or next((m for m in messages if m.text.strip()), None)
-    first = " ".join(opening.text.split()) if opening else "tool calls only"
+    """One line about a page in its own words: its first request, then its telling terms.
+
+    Sentences of strangers (observations, results of the world) are not quoted: the line stands in
+    the head of the prompt and in the summary.
+    """
+    told = [m for m in messages if m.said.strip() and m.provenance.trust >= SUMMARY_TRUST]
+    opening = next((m for m in told if m.role == "user"), told[0] if told else None)
+    # More than this is never shown, and an opening may be very long.
+    first = " ".join(opening.said[:2000].split()) if opening else "results and observations"
     first = shorten(first, GIST_TOKENS // 2, count)
     terms = ", ".join(word for word in words if word not in first)
     line = f"“{first}”" + (f" · {terms}" if terms else "")

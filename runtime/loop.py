@@ -221,9 +221,9 @@ class Loop:
 
         A call on the world may have happened: its outcome is unknown, and it is never repeated.
         """
-        newest = [entry.message for entry in self._queue_manager.context.queue.newest()]
-        answered = {message.tool_call_id for message in newest[1:]}
-        for opening in newest[:1]:
+        since = [entry.message for entry in self._queue_manager.context.queue.since_calls()]
+        answered = {message.tool_call_id for message in since[1:]}
+        for opening in since[:1]:
             for call in opening.tool_calls:
                 if call.id in answered:
                     continue

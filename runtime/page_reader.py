@@ -5,7 +5,7 @@ whenever it is shown, so that reading never grows history.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import tzinfo
 
 from pagemind.runtime.errors import ToolFailed
@@ -14,6 +14,7 @@ from pagemind.runtime.services import Reading
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.state.state import State
 
+_CHARACTERS = 12  # more of them to a token only long runs of one character have
 _ID = re.compile(r"\s*([pPmM])(\d{1,18})\s*")
 
 
@@ -70,7 +71,8 @@ class PageReader:
     def _parts(self, target: str, limit: int) -> list[str]:
         number = int(target[1:])
         if target.startswith("m"):
-            return split([self._state.journal.get([number])[number].text], limit, self._count)
+            message = self._state.journal.get([number])[number]
+            return split([message.text + _calls(message)], limit, self._count)
         page = self._state.pages.get(number)
         assert page is not None
         stored = self._state.journal.range(page.first_seq, page.last_seq)
@@ -84,12 +86,15 @@ class PageReader:
             return ""
         when = message.said_at.astimezone(self._zone) if message.said_at else None
         who = message.name if message.role == "tool" else message.speaker or message.role
-        calls = "".join(f" [called {c.name}({c.arguments})]" for c in message.tool_calls)
-        return f"{message.short_id} [{when:%Y-%m-%d %H:%M}] {who}: {message.text}{calls}"
+        return f"{message.short_id} [{when:%Y-%m-%d %H:%M}] {who}: {message.text}{_calls(message)}"
 
     @staticmethod
     def _frame(target: str, part: int, parts: Sequence[str]) -> str:
         return f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
+
+
+def _calls(message: Message) -> str:
+    return "".join(f" [called {c.name}({c.arguments})]" for c in message.tool_calls)
 
 
 def split(lines: Sequence[str], limit: int, count: Callable[[str], int]) -> list[str]:
@@ -97,20 +102,34 @@ def split(lines: Sequence[str], limit: int, count: Callable[[str], int]) -> list
     parts: list[str] = []
     part: list[str] = []
     size = 0
-    for whole in lines:
-        rest = whole
-        while rest:
-            piece = rest
-            if count(rest) > limit:
-                # shorten() marks the cut with "…", which is not part of the text.
-                piece = shorten(rest, limit, count).removesuffix("…") or rest[:1]
+    for line in lines:
+        for piece in _pieces(line, limit, count):
             cost = count(piece) + 1
             if part and size + cost > limit:
                 parts.append("\n".join(part))
                 part, size = [], 0
             part.append(piece)
             size += cost
-            rest = rest[len(piece) :]
     if part or not parts:
         parts.append("\n".join(part))
     return parts
+
+
+def _pieces(line: str, limit: int, count: Callable[[str], int]) -> Iterator[str]:
+    """The line in pieces of at most `limit` tokens. Only what may fit is counted each time: the
+    line may be a book."""
+    at = 0
+    while at < len(line):
+        rest = line[at : at + limit * _CHARACTERS + 1]
+        # Most text has four characters to a token: one count instead of a search.
+        end = min(len(rest), limit * 4)
+        if count(rest) <= limit:
+            piece = rest
+        elif count(rest[:end]) <= limit:
+            space = rest.rfind(" ", end // 2, end)
+            piece = rest[: space + 1] if space > 0 else rest[:end]
+        else:
+            # shorten() marks the cut with "…", which is not part of the text.
+            piece = shorten(rest, limit, count).removesuffix("…") or rest[:1]
+        yield piece
+        at += len(piece)

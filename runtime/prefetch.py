@@ -20,7 +20,7 @@ class Prefetcher:
 
     def __init__(
         self,
-        tokens: int,
+        tokens: Callable[[], int],
         recall: Recall,
         archival: Archival,
         count: Callable[[str], int],
@@ -34,7 +34,8 @@ class Prefetcher:
 
     def fetch(self, text: str) -> str:
         """The fenced memories that bear on an event's text; "" for none."""
-        if self._tokens <= 0 or len(text.split()) < 2:
+        budget = self._tokens()
+        if budget <= 0 or len(text.split()) < 2:
             return ""
         found = [
             *self._archival.search(text, SearchFilters(), _CANDIDATES).hits,
@@ -42,7 +43,7 @@ class Prefetcher:
         ]
         fresh = [hit for hit in found if not hit.in_context]
         frame = load("prefetch")
-        left = self._tokens - self._count(frame.fill(memories=""))
+        left = budget - self._count(frame.fill(memories=""))
         lines: list[str] = []
         for hit in sorted(fresh, key=lambda hit: -hit.score):
             if left < _MIN_LINE_TOKENS:

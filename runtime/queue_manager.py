@@ -198,13 +198,14 @@ class QueueManager:
 
     def _warn(self, pressure: Pressure) -> None:
         text = load("warning").fill(percent=round(100 * pressure.ratio)).strip()
-        turn = next((e.message.turn for e in reversed(list(self._context.queue))), 0)
+        last = self._context.queue.newest()[-1].message
         notice = self.append(
             Message(
                 "user",
                 (Text(text),),
                 kind="notice",
-                turn=turn,
+                turn=last.turn,
+                conversation=last.conversation,
                 speaker="pagemind",
                 provenance=Provenance("runtime"),
             )
@@ -297,9 +298,14 @@ class QueueManager:
             size -= groups[0].tokens
             evicted.append(groups.pop(0))
 
-        queue_start = groups[0].first_seq if groups else self._state.journal.last_seq + 1
-        gone = [e for e in entries if e.seq < queue_start]
-        pages = self._pages(gone, before.room, queue_start) if evicted else []
+        newest = self._state.history.epoch()
+        queue_start = newest.queue_start if newest else 1
+        gone: list[Entry] = []
+        pages: list[Page] = []
+        if evicted:
+            first, queue_start = queue_start, groups[0].first_seq
+            gone = [e for e in entries if e.seq < queue_start]
+            pages = self._pages(gone, before.room, first, queue_start)
         made = None
         if pages:
             made = self._summarizer.summarise(
@@ -319,7 +325,6 @@ class QueueManager:
         if pages:
             known = state.pages.newest(_TABLE_PAGES)
             table = PageTable([*known, *pages]).render(table_budget, self._count)
-        newest = state.history.epoch()
         summary = newest.summary if newest else None
         with state.database.transaction():
             if made is not None:
@@ -389,8 +394,11 @@ class QueueManager:
         handle = self._entry(message, View("handle"), entry.pause)
         return handle if handle.tokens < entry.tokens else entry
 
-    def _pages(self, entries: Sequence[Entry], room: int, queue_start: int) -> list[Page]:
-        """Pages that cover every evicted seq, gapless; notices and readings cost them nothing."""
+    def _pages(
+        self, entries: Sequence[Entry], room: int, first_seq: int, queue_start: int
+    ) -> list[Page]:
+        """Pages that cover first_seq … queue_start - 1, gapless; notices and readings cost them
+        nothing."""
         counted = [
             replace(e, tokens=0 if e.message.kind in ("notice", "reading") else e.whole)
             for e in entries
@@ -407,7 +415,7 @@ class QueueManager:
             pages.append(
                 Page(
                     number=number,
-                    first_seq=run[0].first_seq,
+                    first_seq=run[0].first_seq if at else first_seq,
                     last_seq=last,
                     first_at=min(times),
                     last_at=max(times),

@@ -1,27 +1,49 @@
-"""Cut a text to a number of tokens, never inside a character. Pure."""
+"""Cut a text to a number of tokens, at its end or at its start, never inside a character. Pure."""
 
 import unicodedata
 from collections.abc import Callable
+
+_CHARACTERS = 12  # more of them to a token only long runs of one character have
 
 
 def shorten(text: str, tokens: int, count: Callable[[str], int]) -> str:
     """The longest start of `text` within `tokens`, cut at a space where one is near."""
     if count(text) <= tokens:
         return text
-    low, high = 0, min(len(text), tokens * 12)
+    size = _largest(len(text), tokens, lambda size: count(text[:size] + "…"))
+    while 0 < size < len(text) and _joined(text, size):
+        size -= 1
+    space = text.rfind(" ", int(size * 0.7), size)
+    return text[: space if space > 0 else size].rstrip() + "…"
+
+
+def shorten_start(text: str, tokens: int, count: Callable[[str], int]) -> str:
+    """The longest end of `text` within `tokens`, cut at a space where one is near."""
+    if count(text) <= tokens:
+        return text
+    size = _largest(len(text), tokens, lambda size: count("…" + text[len(text) - size :]))
+    start = len(text) - size
+    while 0 < start < len(text) and _joined(text, start):
+        start += 1
+    space = text.find(" ", start, start + int(size * 0.3))
+    return "…" + text[space + 1 if space >= 0 else start :].lstrip()
+
+
+def _largest(length: int, tokens: int, cost: Callable[[int], int]) -> int:
+    """The largest number of characters that costs at most `tokens`."""
+    low, high = 0, min(length, tokens * _CHARACTERS)
     while low < high:
         middle = (low + high + 1) // 2
-        if count(text[:middle] + "…") <= tokens:
+        if cost(middle) <= tokens:
             low = middle
         else:
             high = middle - 1
-    head = text[:low]
-    # Never end on half of a combined character.
-    while head and low < len(text) and _joins(text[low]):
-        low -= 1
-        head = text[:low]
-    space = head.rfind(" ", int(low * 0.7))
-    return (head[:space] if space > 0 else head).rstrip() + "…"
+    return low
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether a cut before text[at] would go through a combined character."""
+    return _joins(text[at]) or text[at - 1] == "\u200d"
 
 
 def _joins(character: str) -> bool:

@@ -15,12 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.errors import ModelError
-from pagemind.runtime.message import Message, Provenance, Text
+from pagemind.runtime.errors import Cancelled
+from pagemind.runtime.message import Message, Provenance, Text, clean_text
 from pagemind.runtime.model import Model, ModelRequest, Usage
 from pagemind.runtime.page import Page
 from pagemind.runtime.settings import SUMMARY_TRUST
-from pagemind.runtime.shorten import shorten
+from pagemind.runtime.shorten import shorten, shorten_start
 from pagemind.runtime.template import load
 
 _log = logging.getLogger("pagemind.summarizer")
@@ -57,7 +57,7 @@ class Summarizer:
     ) -> Summarised:
         """Fold `messages` (now in `pages`) into `old`, in at most `budget` tokens.
 
-        Never raises a ModelError: the last rung needs no model. Raises Cancelled.
+        Never fails for the model's sake: the last rung needs none. Raises Cancelled.
         """
         self._usage = Usage()
         if self._model is not None and budget > 0:
@@ -65,7 +65,10 @@ class Summarizer:
             for rung in ("model", "chunked", "truncated"):
                 try:
                     text = self._attempt(rung, old, lines, budget, cancel)
-                except ModelError as error:
+                except Cancelled:
+                    raise
+                except Exception as error:
+                    # Whatever it is, the next rung may do without it: a flush must not fail here.
                     _log.warning("summary (%s): %s", rung, error)
                     continue
                 if text.strip():
@@ -86,7 +89,7 @@ class Summarizer:
             fold_at_once = self._count(whole) <= fits
             return self._fold(old, whole, budget, cancel) if fold_at_once else ""
         if rung == "truncated":
-            newest = shorten(whole[::-1], fits, self._count)[::-1]
+            newest = shorten_start(whole, fits, self._count)
             return self._fold(old, newest, budget, cancel)
         # Each round of maps must shrink what it reads by half at least, or it would never end.
         while self._count("\n".join(lines)) > fits:
@@ -135,7 +138,7 @@ class Summarizer:
         )
         reply = self._model.complete(request, cancel=cancel)
         self._usage += reply.usage
-        return reply.text
+        return "" if reply.finish == "refusal" else clean_text(reply.text)
 
     def _transcript(self, messages: Sequence[Message], pages: Sequence[Page]) -> list[str]:
         """One line a message, named by role and speaker; rows of lower trust are only counted."""

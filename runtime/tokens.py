@@ -5,6 +5,7 @@ network. Foreign text is never encoded in one piece: very long runs of spaces pa
 """
 
 import functools
+import hashlib
 import importlib.util
 import json
 import os
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _ENCODING = "o200k_base"
 _CHUNK = 50_000  # characters; sums over chunks are within 0.02 % of the whole (measured)
 _CACHE = 4096  # texts
+_KEPT = 4096  # characters; longer texts are remembered by their hash, or the cache holds them all
 
 
 @functools.cache
@@ -44,6 +46,10 @@ def _encoding() -> "Encoding":
     return tiktoken.get_encoding(_ENCODING)
 
 
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 class TokenCounter:
     """Counts texts, messages and tool schemas. Thread-safe."""
 
@@ -55,10 +61,11 @@ class TokenCounter:
         """Tokens of a text; special-token look-alikes are counted as plain text."""
         if not text:
             return 0
+        key = text if len(text) <= _KEPT else _hash(text)
         with self._lock:
-            if text in self._seen:
-                self._seen.move_to_end(text)
-                return self._seen[text]
+            if key in self._seen:
+                self._seen.move_to_end(key)
+                return self._seen[key]
         total = 0
         encoding = _encoding()
         for start in range(0, len(text), _CHUNK):
@@ -68,7 +75,7 @@ class TokenCounter:
             except ValueError:  # the tokenizer gives up on some long runs of one character
                 total += len(chunk) // 2 + 1
         with self._lock:
-            self._seen[text] = total
+            self._seen[key] = total
             if len(self._seen) > _CACHE:
                 self._seen.popitem(last=False)
         return total

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pagemind.runtime.message import Message, ToolCall
 from pagemind.runtime.settings import EXCERPT_MIN_TOKENS
-from pagemind.runtime.shorten import shorten
+from pagemind.runtime.shorten import shorten, shorten_start
 from pagemind.runtime.template import load
 
 # full: as stored; excerpt: its start and end with a page_in handle; handle: one line;
@@ -48,7 +48,8 @@ def show(
     elif view.form == "excerpt":
         text = _excerpt(message, text, view.tokens, whole, count)
         if message.tool_calls:
-            message = replace(message, tool_calls=_short_calls(message, view.tokens, count))
+            calls = _short_calls(message, view.tokens, whole, count)
+            message = replace(message, tool_calls=calls)
     if message.role != "assistant" and view.form != "handle":
         text = _stamp(message, pause, zone) + text
     return message if text == message.text else message.with_text(text)
@@ -76,24 +77,44 @@ def _excerpt(
     if count(text) <= budget or budget <= 0:
         return text if budget > 0 else empty
     head = shorten(text, max(1, budget * 2 // 3), count)
-    tail = shorten(text[::-1], max(1, budget // 3), count)[::-1]
+    tail = shorten_start(text, max(1, budget // 3), count)
     return frame.fill(head=head, tail=tail, tokens=whole, id=message.short_id).strip()
 
 
-def _short_calls(message: Message, limit: int, count: Callable[[str], int]) -> tuple[ToolCall, ...]:
-    """Calls whose long string arguments are cut; they stay JSON objects of the same keys."""
-
+def _short_calls(
+    message: Message, limit: int, whole: int, count: Callable[[str], int]
+) -> tuple[ToolCall, ...]:
+    """Calls whose arguments are cut, with a handle to the whole; they stay JSON objects."""
     share = max(EXCERPT_MIN_TOKENS, limit // max(1, len(message.tool_calls)))
-    calls = []
-    for call in message.tool_calls:
-        if count(call.arguments) > share:
-            arguments = {
-                key: shorten(value, max(8, share // 2), count) if isinstance(value, str) else value
-                for key, value in call.parsed().items()
-            }
-            text = json.dumps(arguments, ensure_ascii=False)
-            if count(text) > share:
-                text = json.dumps({"excerpt": shorten(text, share, count)}, ensure_ascii=False)
-            call = replace(call, arguments=text)
-        calls.append(call)
-    return tuple(calls)
+    return tuple(
+        replace(call, arguments=_short_arguments(call, share, message.short_id, whole, count))
+        if count(call.arguments) > share
+        else call
+        for call in message.tool_calls
+    )
+
+
+def _short_arguments(
+    call: ToolCall, share: int, id: str, whole: int, count: Callable[[str], int]
+) -> str:
+    frame = load("excerpt")
+
+    def cut(text: str, tokens: int) -> str:
+        head = shorten(text, max(1, tokens), count)
+        return frame.fill(head=head, tail="", tokens=whole, id=id).strip()
+
+    handle = count(cut("", 1))
+    arguments = call.parsed()
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
+    if texts:
+        # Most often one value is the long one: the others, a path or a label, stay whole.
+        longest = max(texts, key=lambda key: len(texts[key]))
+        others = count(json.dumps({**arguments, longest: ""}, ensure_ascii=False))
+        room = share - others - handle
+        # Quotes and line ends are escaped, which costs what only counting tells.
+        for tokens in (room, room * 3 // 4, room // 2):
+            arguments[longest] = cut(texts[longest], tokens)
+            short = json.dumps(arguments, ensure_ascii=False)
+            if tokens > 0 and count(short) <= share:
+                return short
+    return json.dumps({"excerpt": cut(call.arguments, (share - handle) // 2)}, ensure_ascii=False)
