@@ -17,7 +17,7 @@ FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace",
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
-          page page_table gist view when fifo_queue request_digest
+          page page_table gist view when fifo_queue request_digest document
           intake faces""",
     2: "main_context pressure legalise",
     3: "models state tiers",
@@ -26,7 +26,7 @@ FLOORS: dict[int, str] = {
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",
     7: "model_choice boot reader writer runtime",
-    8: "cli testing",
+    8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
 

@@ -14,7 +14,10 @@ ROWS = {
     name: (filler, set(re.findall(r"`(\w+)`", variables)))
     for name, filler, variables in ROW.findall((ROOT / "prompts" / "README.md").read_text())
 }
-INSTRUCTIONS = ("memgpt", "companion", "researcher", "support", "coder", "heartbeat")
+INSTRUCTIONS = (
+    *("memgpt", "guided", "heartbeat", "demo"),
+    *("companion", "researcher", "support", "coder"),
+)
 
 
 def test_every_prompt_has_its_row() -> None:

@@ -1,0 +1,239 @@
+"""`pagemind agents`: make, look at, change and delete agents."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagemind.runtime.cli.options import (
+    AgentName,
+    AsJson,
+    DefinitionName,
+    HomeFolder,
+    Last,
+    ModelName,
+    Wait,
+    Yes,
+)
+
+if TYPE_CHECKING:
+    from pagemind.runtime.reader import AgentInfo
+
+
+def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
+    """List the agents, the one used last first."""
+    from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.cli.render import listing, money, size, table
+    from pagemind.runtime.cli.session import opened
+
+    with opened(home) as runtime:
+        found = runtime.agents()
+        now = runtime.clock.now()
+    if as_json:
+        listing([each.as_json() for each in found])
+        return
+    if not found:
+        say("no agents yet; `pagemind chat` makes one")
+        return
+    from pagemind.runtime.cli.render import ago
+
+    table(
+        ["agent", "definition", "messages", "passages", "pages", "size", "cost", "used", "model"],
+        [
+            [
+                each.name + (" *" if each.in_use else ""),
+                each.definition,
+                f"{each.messages:,}",
+                f"{each.passages:,}",
+                f"{each.pages:,}",
+                size(each.bytes),
+                money(each.cost, each.cost_known),
+                ago(each.last_active_at, now),
+                each.model or "–",
+            ]
+            for each in found
+        ],
+        right="messages passages pages size cost",
+    )
+    if any(each.in_use for each in found):
+        say("* in use now")
+
+
+def show(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -> None:
+    """Show one agent: what it is made from, runs on and holds."""
+    from pagemind.runtime.cli.session import opened
+
+    with opened(home) as runtime:
+        info = runtime.info(agent)
+        folder = runtime.path(agent)
+    _tell(info, folder, as_json)
+
+
+def new(
+    agent: AgentName,
+    definition: DefinitionName = None,
+    model: ModelName = None,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> None:
+    """Make an agent without talking to it."""
+    from pagemind.runtime.cli.session import opened
+
+    with opened(home) as runtime:
+        made = runtime.create(agent, definition, model=model)
+        info = runtime.info(made.name)
+        folder = runtime.path(made.name)
+    _tell(info, folder, as_json, done=f"made {made.name} from {made.definition}")
+
+
+def update(
+    agent: AgentName,
+    definition: Annotated[
+        str,
+        typer.Option(
+            "--definition",
+            "-d",
+            metavar="NAME|FILE",
+            help="The new definition.",
+            show_default=False,
+        ),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
+    ] = False,
+    yes: Yes = False,
+    wait: Wait = 0.0,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
+    """Give an agent another definition: show what changes, ask, and apply it.
+
+    Its memory stays: blocks that exist keep their value, new ones are added.
+    """
+    from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.cli.render import answer, visible
+    from pagemind.runtime.cli.session import confirmed, opened
+
+    with opened(home) as runtime:
+        diff = runtime.update(agent, definition, apply=False)
+        if not as_json:
+            print("\n".join(map(visible, diff)) if diff else "nothing changes")
+        applied = False
+        question = f"apply this to {agent}?"
+        if diff and not dry_run and confirmed(question, yes=yes, doing="an update"):
+            runtime.update(agent, definition, apply=True, wait=wait)
+            applied = True
+        info = runtime.info(agent)
+    if as_json:
+        answer({**info.as_json(), "diff": diff, "applied": applied})
+    elif applied:
+        say(f"{info.name} is made from {info.definition} now")
+    return 0
+
+
+def delete(
+    agent: AgentName,
+    yes: Yes = False,
+    wait: Wait = 0.0,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
+    """Delete an agent with everything it remembers."""
+    from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.cli.render import answer, plural
+    from pagemind.runtime.cli.session import confirmed, opened
+
+    with opened(home) as runtime:
+        info = runtime.info(agent)
+        holds = f"{plural(info.messages, 'message')} and {plural(info.passages, 'passage')}"
+        question = f"delete {info.name} with {holds}?"
+        if not confirmed(question, yes=yes, doing="deleting"):
+            say("nothing was deleted")
+            return 1
+        runtime.delete(agent, wait=wait)
+    if as_json:
+        answer(info.as_json())
+    else:
+        print(f"deleted {info.name} ({holds})")
+    return 0
+
+
+def path(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -> None:
+    """Print the folder that holds all of an agent."""
+    from pagemind.runtime.cli.render import answer
+    from pagemind.runtime.cli.session import opened
+
+    with opened(home) as runtime:
+        folder = runtime.path(agent)
+        info = runtime.info(agent)
+    if as_json:
+        answer({**info.as_json(), "path": str(folder)})
+    else:
+        print(folder)
+
+
+def history(
+    agent: AgentName, last: Last = None, as_json: AsJson = False, home: HomeFolder = None
+) -> None:
+    """List the turns of an agent, the oldest first."""
+    from pagemind.runtime.cli.render import listing, local, one_line, table
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.clock import rfc3339
+
+    with opened(home) as runtime, runtime.reader(agent) as reader:
+        total = reader.state.turns.next_number() - 1
+        turns = list(reversed(reader.state.turns.newest(last or max(1, total))))
+        said = reader.state.journal.get([turn.first_seq for turn in turns])
+        items = [
+            {
+                "turn": turn.turn,
+                "seq": turn.first_seq,
+                "at": rfc3339(turn.started_at),
+                "text": said[turn.first_seq].text if turn.first_seq in said else "",
+                "stop_reason": turn.stop_reason,
+                "flushes": turn.result.get("flushes", 0),
+            }
+            for turn in turns
+        ]
+    if as_json:
+        listing(items, total)
+        return
+    table(
+        ["turn", "message", "at", "end", "flushes", "said"],
+        [
+            [
+                turn.turn,
+                f"m{turn.first_seq}",
+                local(turn.started_at),
+                turn.stop_reason or "open",
+                item["flushes"] or "",
+                one_line(str(item["text"])),
+            ]
+            for turn, item in zip(turns, items, strict=True)
+        ],
+        right="turn flushes",
+    )
+
+
+def _tell(info: "AgentInfo", folder: Path, as_json: bool, done: str = "") -> None:
+    from pagemind.runtime.cli.render import answer, fields, local, money, plural, size
+
+    if as_json:
+        answer(info.as_json())
+        return
+    if done:
+        print(done)
+        return
+    fields(
+        [
+            ("agent", info.name + (" (in use)" if info.in_use else "")),
+            ("definition", info.definition),
+            ("model", info.model or "chosen when it is opened"),
+            ("messages", f"{info.messages:,} on {plural(info.pages, 'page')} and in the window"),
+            ("passages", f"{info.passages:,}"),
+            ("cost", money(info.cost, info.cost_known)),
+            ("made", local(info.created_at)),
+            ("last used", local(info.last_active_at)),
+            ("folder", f"{folder} ({size(info.bytes)})"),
+        ]
+    )

@@ -1,0 +1,157 @@
+"""The table of commands, and `main()`: the console script `pagemind`.
+
+A command is a function with a light signature in a file of its own; whatever is heavy is imported
+inside it, so that every `--help` is quick. Whatever a command raises becomes output in failure.py.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagemind.runtime.cli import (
+    agents,
+    doctor,
+    inspect,
+    memory_change,
+    memory_search,
+    memory_show,
+    models,
+    observe,
+    send,
+    usage,
+)
+from pagemind.runtime.cli.chat import chat
+from pagemind.runtime.cli.failure import report
+from pagemind.runtime.cli.help import Command, Group
+
+TALK, MEMORY, HOUSE = "Talk", "Memory", "Housekeeping"
+_SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+# (section, words, function, example)
+COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
+    (TALK, "chat", chat, "pagemind chat ada -d companion"),
+    (TALK, "send", send.send, 'pagemind send ada "My boat is called Nomad."'),
+    (TALK, "observe", observe.observe, 'pagemind observe ada "It rains." --source weather'),
+    (MEMORY, "inspect", inspect.inspect, "pagemind inspect ada --request"),
+    (MEMORY, "memory blocks", memory_show.blocks, "pagemind memory blocks ada"),
+    (MEMORY, "memory search", memory_search.search, 'pagemind memory search ada "the boat"'),
+    (MEMORY, "memory passages", memory_show.passages, "pagemind memory passages ada --last 20"),
+    (MEMORY, "memory pages", memory_show.pages, "pagemind memory pages ada p17"),
+    (MEMORY, "memory history", memory_show.history, "pagemind memory history ada human"),
+    (
+        MEMORY,
+        "memory insert",
+        memory_change.insert,
+        "pagemind memory insert ada --file notes.md --tag boat",
+    ),
+    (MEMORY, "memory restore", memory_change.restore, "pagemind memory restore ada human 3"),
+    (MEMORY, "memory rebuild", memory_change.rebuild, "pagemind memory rebuild ada"),
+    (HOUSE, "agents list", agents.list_agents, "pagemind agents list --json"),
+    (HOUSE, "agents show", agents.show, "pagemind agents show ada"),
+    (HOUSE, "agents new", agents.new, "pagemind agents new ada -d my-agent.yaml"),
+    (HOUSE, "agents update", agents.update, "pagemind agents update ada -d my-agent.yaml"),
+    (HOUSE, "agents delete", agents.delete, "pagemind agents delete ada --yes"),
+    (HOUSE, "agents path", agents.path, 'du -sh "$(pagemind agents path ada)"'),
+    (HOUSE, "agents history", agents.history, "pagemind agents history ada --last 10"),
+    (HOUSE, "models pull", models.pull, "pagemind models pull --yes"),
+    (HOUSE, "models list", models.list_models, "pagemind models list"),
+    (HOUSE, "models path", models.path, "pagemind models path"),
+    (HOUSE, "usage", usage.usage, "pagemind usage"),
+    (HOUSE, "doctor", doctor.doctor, "pagemind doctor"),
+)
+GROUPS = {
+    "memory": "Read and change what an agent remembers.",
+    "agents": "Make, look at, change and delete agents.",
+    "models": "Local models: no key, no network at run time.",
+}
+
+
+def build() -> typer.Typer:
+    """The program, from the table."""
+    app = _group(
+        "An operating system's paging for LLM agents: the context window is RAM, LanceDB is disk.",
+        example="pagemind chat",
+    )
+    app.callback()(_program)
+    groups: dict[str, typer.Typer] = {}
+    for section, words, function, example in COMMANDS:
+        group, _, name = words.rpartition(" ")
+        if group and group not in groups:
+            groups[group] = _group(GROUPS[group])
+            app.add_typer(groups[group], name=group, rich_help_panel=section)
+        place = groups[group] if group else app
+        panel = None if group else section
+        place.command(name, cls=Command, epilog=example, rich_help_panel=panel)(function)
+    return app
+
+
+def _group(about: str, example: str | None = None) -> typer.Typer:
+    return typer.Typer(
+        cls=Group,
+        help=about,
+        epilog=example,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        add_completion=False,
+        context_settings=_SETTINGS,
+        pretty_exceptions_enable=False,
+    )
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"pagemind {version('pagemind')}")
+        raise typer.Exit()
+
+
+def _program(
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            show_default=False,
+            help="Say more on standard error; -vv says all.",
+        ),
+    ] = 0,
+    log_file: Annotated[
+        Path | None,
+        typer.Option("--log-file", metavar="FILE", help="Log everything there, without content."),
+    ] = None,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and leave."
+        ),
+    ] = False,
+) -> None:
+    from pagemind.runtime.cli.logs import configure
+
+    configure(verbose, log_file)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code of contract: 0, 1, 2, 3, 4, 5, 75 or 130."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    switches = words[: words.index("--")] if "--" in words else words
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter gets its number
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = build()(args=words, prog_name="pagemind", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except SystemExit as end:  # typer ends so on a broken pipe
+        return report(BrokenPipeError(), as_json=False, verbose=False) if end.code else 0
+    except BaseException as error:
+        return report(
+            error,
+            as_json="--json" in switches,
+            verbose=any(word in ("-v", "-vv", "--verbose") for word in switches),
+        )

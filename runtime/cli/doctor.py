@@ -1,0 +1,253 @@
+"""`pagemind doctor`: looks at the home and at every agent, and says what is wrong."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pagemind.runtime.cli.options import AsJson, HomeFolder
+
+if TYPE_CHECKING:
+    from pagemind.runtime.reader import AgentReader
+    from pagemind.runtime.runtime import Runtime
+    from pagemind.runtime.state.home import Registered
+
+_LOW_DISK = 1 << 30
+_WRONG = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `agent` is "" for the home."""
+
+    agent: str
+    check: str
+    status: Literal["ok", "note", "wrong"]
+    detail: str
+    hint: str = ""
+
+    def as_json(self) -> dict[str, str | None]:
+        """An item of `doctor --json`."""
+        return {
+            "agent": self.agent or None,
+            "check": self.check,
+            "status": self.status,
+            "detail": self.detail,
+            "hint": self.hint,
+        }
+
+
+def doctor(as_json: AsJson = False, home: HomeFolder = None) -> int:
+    """Check the home, the models and every agent; the exit code is 3 if something is wrong."""
+    from pagemind.runtime.cli.render import listing
+    from pagemind.runtime.settings import home_path
+
+    found = list(_home(home_path(home)))
+    if not any(each.status == "wrong" for each in found):
+        found += _inside(home)
+    well = not any(each.status == "wrong" for each in found)
+    if as_json:
+        listing([each.as_json() for each in found], ok=well)
+    else:
+        _print(found, well)
+    return 0 if well else _WRONG
+
+
+# --- the home -----------------------------------------------------------------------------------
+
+
+def _home(path: Path) -> Iterator[Finding]:
+    from pagemind.runtime.cli.render import size
+
+    yield Finding("", "home", "ok", str(path))
+    near = path
+    while not near.exists():
+        near = near.parent
+    try:
+        with tempfile.TemporaryFile(dir=near):
+            yield Finding("", "writable", "ok", "yes" if near == path else "yes, not made yet")
+    except OSError as error:
+        yield Finding(
+            "",
+            "writable",
+            "wrong",
+            f"{near} cannot be written: {(error.strerror or str(error)).lower()}",
+            "set PAGEMIND_HOME, or give --home, to a folder that can be",
+        )
+    free = shutil.disk_usage(near).free
+    yield Finding(
+        "",
+        "disk",
+        "ok" if free >= _LOW_DISK else "wrong",
+        f"{size(free)} free",
+        "" if free >= _LOW_DISK else "free some: what does not fit is refused",
+    )
+
+
+def _inside(home: str | None) -> Iterator[Finding]:
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.errors import PagemindError
+
+    try:
+        with opened(home) as runtime:
+            yield _database(runtime.home.database.quick_check(), "", "registry")
+            yield from _models(home)
+            yield from _choice(runtime)
+            agents = runtime.home.all()
+            yield Finding("", "agents", "ok", f"{len(agents):,}")
+            for registered in agents:
+                yield from _agent(runtime, registered)
+    except PagemindError as error:
+        yield Finding("", "registry", "wrong", error.message, error.hint)
+
+
+def _database(fault: str, agent: str, check: str) -> Finding:
+    if not fault:
+        return Finding(agent, check, "ok", "whole")
+    return Finding(agent, check, "wrong", f"damaged: {fault}", "restore it from a backup")
+
+
+def _models(home: str | None) -> Iterator[Finding]:
+    from pagemind.runtime.models.pull import installed
+
+    names = ", ".join(f"local/{each.name}" for each in installed(home))
+    yield Finding(
+        "",
+        "local models",
+        "ok" if names else "note",
+        names or "none",
+        "" if names else "`pagemind models pull` fetches one",
+    )
+
+
+def _choice(runtime: "Runtime") -> Iterator[Finding]:
+    """What a new agent would run on."""
+    from pagemind.runtime.errors import PagemindError
+    from pagemind.runtime.model_choice import choose
+
+    try:
+        choice = choose(None, asked=None, stored="", home=runtime.home.path)
+    except PagemindError as error:
+        yield Finding("", "model", "note", error.message, "pagemind chat shows three ways on")
+        return
+    yield Finding("", "model", "ok", f"{choice.name} ({choice.why})")
+
+
+# --- one agent ----------------------------------------------------------------------------------
+
+
+def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
+    from pagemind.runtime.errors import PagemindError
+
+    name = registered.name
+    try:
+        reader = runtime.reader(name)
+    except (PagemindError, ValueError, KeyError) as error:
+        hint = error.hint if isinstance(error, PagemindError) else "restore it from a backup"
+        yield Finding(name, "openable", "wrong", str(error) or type(error).__name__, hint)
+        return
+    with reader:
+        try:
+            info = reader.info()
+            yield Finding(name, "openable", "ok", "yes, in use now" if info.in_use else "yes")
+            database = reader.state.database
+            yield _database(database.quick_check(), name, "state database")
+            version = database.number("PRAGMA user_version")
+            yield Finding(name, "schema", "ok", f"version {version}")
+        except PagemindError as error:
+            yield Finding(name, "state database", "wrong", error.message, error.hint)
+            return
+        yield from _tiers(reader, in_use=info.in_use)
+        yield from _endpoints(runtime, reader)
+
+
+def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
+    """LanceDB: whether it can be read, and what it does not have yet."""
+    from pagemind.runtime.errors import PagemindError
+    from pagemind.runtime.outbox import Tier
+
+    unwritten = reader.state.outbox.count()
+    waits = "they go out in its next turn, and are found meanwhile"
+    yield Finding(
+        reader.name,
+        "unwritten rows",
+        "note" if unwritten and not in_use else "ok",
+        f"{unwritten:,}",
+        waits if unwritten else "",
+    )
+    rebuild = f"pagemind memory rebuild {reader.name}"
+    tiers: tuple[Tier, ...] = ("recall", "archival")
+    try:
+        reader.store.check()
+        rows = {tier: reader.store.count(tier) for tier in tiers}
+        missing = sum(reader.store.count_missing(tier) for tier in tiers)
+    except PagemindError as error:
+        yield Finding(reader.name, "LanceDB", "wrong", error.message, error.hint or rebuild)
+        return
+    detail = f"{rows['recall']:,} rows of recall, {rows['archival']:,} of archival"
+    yield Finding(reader.name, "LanceDB", "ok", detail)
+    if reader.embedder is not None:
+        yield Finding(
+            reader.name,
+            "missing vectors",
+            "note" if missing and not in_use else "ok",
+            f"{missing:,}",
+            f"they are made up for in its next turns; or {rebuild}" if missing else "",
+        )
+
+
+def _endpoints(runtime: "Runtime", reader: "AgentReader") -> Iterator[Finding]:
+    """Who receives what is said."""
+    from pagemind.runtime.errors import PagemindError
+
+    try:
+        choice = runtime.choose_model(reader.name)
+    except PagemindError as error:
+        yield Finding(reader.name, "model", "note", error.message, "--model NAME chooses one")
+    else:
+        spec = reader.definition.model
+        key = choice.api_key_env or (spec.api_key_env if spec else None)
+        where = "this process" if _stays_here(choice.name) else choice.api_base or "its provider"
+        unset = key is not None and key not in os.environ
+        yield Finding(
+            reader.name,
+            "model",
+            "wrong" if unset else "ok",
+            f"{choice.name} ({choice.why}); data goes to {where}",
+            f"export {key}=…" if unset else "",
+        )
+    name = reader.definition.embedding
+    where = "this process" if _stays_here(name) or name == "none" else "its provider"
+    yield Finding(reader.name, "embedding", "ok", f"{name}; data goes to {where}")
+
+
+def _stays_here(name: str) -> bool:
+    return name.startswith(("local/", "scripted/"))
+
+
+def _print(found: list[Finding], well: bool) -> None:
+    from rich.text import Text
+
+    from pagemind.runtime.cli.render import console, plural, visible
+
+    out = console()
+    marks = {"ok": ("✓", "green"), "note": ("•", "yellow"), "wrong": ("✗", "bold red")}
+    agent = ""
+    for each in found:
+        if each.agent != agent:
+            agent = each.agent
+            out.print(Text.assemble("\n", (agent, "bold")))
+        line = Text.assemble(marks[each.status], " ", (f"{each.check:<16}", "dim"))
+        line.append(visible(each.detail))
+        out.print(line, soft_wrap=True)
+        if each.hint:
+            out.print(Text(f"  {'':<16}{each.hint}", "dim"), soft_wrap=True)
+    wrong = sum(each.status == "wrong" for each in found)
+    out.print()
+    if well:
+        out.print(Text("all is well", "green"))
+    else:
+        out.print(Text(f"{plural(wrong, 'thing')} wrong", "bold red"))

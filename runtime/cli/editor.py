@@ -1,0 +1,164 @@
+"""The line editor of chat: history, lines of any number, pastes of any size.
+
+Enter sends, Alt-Enter begins a new line. A long paste stands as `[pasted 12,000 characters]` until
+it is sent. What other threads print appears above the line that is being typed.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.input.base import Input
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.patch_stdout import patch_stdout
+from prompt_toolkit.shortcuts import CompleteStyle
+from prompt_toolkit.styles import Style
+
+from pagemind.runtime.cli.talk import Closed
+from pagemind.runtime.settings import HISTORY_CHARS, PASTE_CHARS
+
+_STYLE = Style.from_dict({"prompt": "bold ansicyan", "continuation": "ansibrightblack"})
+_START, _END = "\x1b[200~", "\x1b[201~"
+
+
+class Editor:
+    """`history` is a file, made when it is first needed; None keeps none."""
+
+    def __init__(self, history: Path | None, commands: Sequence[str], source: Input) -> None:
+        self._pastes: dict[str, str] = {}
+        self._closing = threading.Event()
+        self._session: PromptSession[str] = PromptSession(
+            message=FormattedText([("class:prompt", "› ")]),
+            prompt_continuation=FormattedText([("class:continuation", "  ")]),
+            multiline=True,
+            style=_STYLE,
+            history=_History(str(history)) if history is not None else None,
+            key_bindings=self._keys(),
+            completer=WordCompleter(list(commands), sentence=True),
+            complete_while_typing=False,
+            complete_style=CompleteStyle.READLINE_LIKE,
+            input=source,
+            enable_open_in_editor=False,
+        )
+
+    def read(self) -> str:
+        """What a person typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C, Closed."""
+        self._pastes.clear()
+        with patch_stdout(raw=True):
+            return self._whole(self._session.prompt(pre_run=self._close_if_empty))
+
+    def when_shown(self, call: Callable[[], None]) -> None:
+        """Call once, when the prompt stands for the first time."""
+        rendered = self._session.app.after_render
+
+        def once(app: Any) -> None:
+            rendered.remove_handler(once)
+            call()
+
+        rendered.add_handler(once)
+
+    def close(self) -> None:
+        """End read() with Closed, from another thread, unless something is typed already."""
+        self._closing.set()
+        app = self._session.app
+        if app.loop is not None and app.is_running:
+            app.loop.call_soon_threadsafe(self._close_if_empty)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self._session.default_buffer.text
+
+    def _close_if_empty(self) -> None:
+        app = self._session.app
+        if self._closing.is_set() and self.empty and app.is_running and not app.is_done:
+            app.exit(exception=Closed())
+
+    def _whole(self, text: str) -> str:
+        """With every paste in its place."""
+        for label, pasted in self._pastes.items():
+            text = text.replace(label, pasted, 1)
+        return text
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        @keys.add(Keys.Enter)
+        def send(event: KeyPressEvent) -> None:
+            event.current_buffer.validate_and_handle()
+
+        @keys.add(Keys.Escape, Keys.Enter)
+        def new_line(event: KeyPressEvent) -> None:
+            event.current_buffer.newline(copy_margin=False)
+
+        @keys.add(Keys.ControlC)
+        def clear_or_interrupt(event: KeyPressEvent) -> None:
+            if self.empty:
+                event.app.exit(exception=KeyboardInterrupt())
+            else:
+                event.current_buffer.reset()
+
+        @keys.add(Keys.BracketedPaste)
+        def paste(event: KeyPressEvent) -> None:
+            text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+            event.current_buffer.insert_text(self._label(text))
+
+        return keys
+
+    def _label(self, text: str) -> str:
+        if len(text) <= PASTE_CHARS:
+            return text
+        label = f"[pasted {len(text):,} characters]"
+        again = 2
+        while label in self._pastes:
+            label = f"[pasted {len(text):,} characters, {again}]"
+            again += 1
+        self._pastes[label] = text
+        return label
+
+
+class _History(FileHistory):
+    """Only lines that someone may want again are kept, and only the person may read them."""
+
+    def store_string(self, string: str) -> None:
+        if len(string) <= HISTORY_CHARS and not re.search(r"\[pasted [\d,]+ char", string):
+            path = Path(str(self.filename))
+            path.touch(mode=0o600, exist_ok=True)
+            super().store_string(string)
+
+
+class PasteInput(Vt100Input):
+    """A terminal's input that takes a large paste in one piece.
+
+    The library looks through all that was pasted so far with each kilobyte that arrives: ten
+    megabytes would take it minutes.
+    """
+
+    def __init__(self, stdin: Any) -> None:
+        super().__init__(stdin)
+        self._pieces: list[str] = []  # of a paste that has begun
+        self._tail = ""  # what may be the first half of its end
+
+    def read_keys(self) -> list[KeyPress]:
+        data = self.stdin_reader.read()
+        if not self._pieces and _START not in data:
+            self.vt100_parser.feed(data)
+        else:
+            self._pieces.append(data)
+            seen = self._tail + data
+            self._tail = seen[1 - len(_END) :]
+            if _END in seen:
+                self.vt100_parser.feed("".join(self._pieces))
+                self._pieces.clear()
+                self._tail = ""
+        found = self._buffer
+        self._buffer = []
+        return found

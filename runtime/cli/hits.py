@@ -1,0 +1,100 @@
+"""Search results for people and programs: in parts by tokens, under their conversation and day."""
+
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from pagemind.runtime.cli.render import console, one_line
+from pagemind.runtime.clock import rfc3339
+
+if TYPE_CHECKING:
+    from pagemind.runtime.services import Hit
+
+
+def parts_of(hits: Sequence["Hit"], budget: int, count: Callable[[str], int]) -> list[list["Hit"]]:
+    """The hits in parts of at most `budget` tokens, in their order; never without one."""
+    parts: list[list[Hit]] = [[]]
+    used = 0
+    for hit in hits:
+        cost = count(hit.text)
+        if parts[-1] and used + cost > budget:
+            parts.append([])
+            used = 0
+        parts[-1].append(hit)
+        used += cost
+    return parts
+
+
+def hit_json(hit: "Hit") -> dict[str, Any]:
+    """One of `results` (contract)."""
+    return {
+        "id": hit.id,
+        "seq": hit.seq,
+        "page": hit.page,
+        "tier": hit.tier,
+        "role": hit.role,
+        "speaker": hit.speaker,
+        "conversation": hit.conversation,
+        "origin": hit.origin,
+        "source": hit.source,
+        "text": hit.text,
+        "said_at": rfc3339(hit.said_at) if hit.said_at else None,
+        "tags": list(hit.tags),
+        "importance": hit.importance,
+        "score": round(hit.score, 4),
+        "scores": dict(hit.scores),
+        "in_context": hit.in_context,
+        "piece": hit.part,
+        "pieces": hit.parts,
+    }
+
+
+def print_hits(hits: Sequence["Hit"], zone: tzinfo) -> None:
+    """Messages in the order they were said, under their conversation and day; then passages."""
+    from rich.text import Text
+
+    out = console()
+    messages = sorted((h for h in hits if h.tier == "recall"), key=lambda h: (h.seq, h.part))
+    passages = [h for h in hits if h.tier == "archival"]
+    for header, group in groupby(messages, key=lambda h: _day(h, zone)):
+        out.print(Text(header, "dim"), soft_wrap=True)
+        for hit in group:
+            out.print(_message(hit, zone), soft_wrap=True)
+    if passages:
+        out.print(Text("passages", "dim"))
+    for hit in passages:
+        out.print(_passage(hit, zone), soft_wrap=True)
+
+
+def _day(hit: "Hit", zone: tzinfo) -> str:
+    if hit.said_at is None:
+        return f"conversation {hit.conversation}"
+    return f"conversation {hit.conversation}, {hit.said_at.astimezone(zone):%A %d %B %Y}"
+
+
+def _message(hit: "Hit", zone: tzinfo) -> Any:
+    from rich.text import Text
+
+    when = f"{hit.said_at.astimezone(zone):%H:%M} " if hit.said_at else ""
+    where = hit.page or ("window" if hit.in_context else "")
+    return Text.assemble(
+        (f"  {hit.id:<6}", "cyan"),
+        (f"{where:<8}", "dim"),
+        (when, "dim"),
+        (f"{hit.speaker or hit.role}: ", "bold"),
+        _text(hit),
+    )
+
+
+def _passage(hit: "Hit", zone: tzinfo) -> Any:
+    from rich.text import Text
+
+    when = f"{hit.said_at.astimezone(zone):%Y-%m-%d} " if hit.said_at else ""
+    tags = f"[{', '.join(hit.tags)}] " if hit.tags else ""
+    return Text.assemble((f"  {hit.id:<6}", "cyan"), (when + tags, "dim"), _text(hit))
+
+
+def _text(hit: "Hit") -> str:
+    piece = f"({hit.part} of {hit.parts}) " if hit.parts > 1 else ""
+    return piece + one_line(hit.text)

@@ -1,0 +1,51 @@
+"""The arguments and options that several commands share, as types for their signatures."""
+
+from typing import Annotated
+
+import typer
+
+AgentName = Annotated[
+    str, typer.Argument(metavar="AGENT", help="The agent's name.", show_default=False)
+]
+HomeFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--home", metavar="FOLDER", help="Where all state is kept; default $PAGEMIND_HOME."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object (docs/json.md).")]
+DefinitionName = Annotated[
+    str | None,
+    typer.Option(
+        "--definition",
+        "-d",
+        metavar="NAME|FILE",
+        help="What a new agent is made from: a shipped definition or a YAML file.",
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", "-m", metavar="NAME", help="The model to run on, now and from now on."),
+]
+Wait = Annotated[
+    float,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0,
+        show_default=False,
+        help="How long to wait for an agent that is in use.",
+    ),
+]
+Speaker = Annotated[
+    str, typer.Option("--as", metavar="SPEAKER", help="Who is speaking.", show_default=False)
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Last = Annotated[
+    int | None,
+    typer.Option("--last", metavar="N", min=1, help="Only the newest N.", show_default=False),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.", show_default=False),
+]

@@ -1,0 +1,120 @@
+"""`pagemind send`: one message to an agent, for scripts and pipes."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagemind.runtime.cli.options import (
+    AgentName,
+    AsJson,
+    DefinitionName,
+    HomeFolder,
+    ModelName,
+    Speaker,
+    Wait,
+)
+
+if TYPE_CHECKING:
+    from pagemind.runtime.agent import Agent
+    from pagemind.runtime.cancel import CancelToken
+    from pagemind.runtime.runtime import Runtime
+    from pagemind.runtime.turn import TurnResult
+
+_CODES = {"answered": 0, "model_error": 4, "interrupted": 130}
+_LIMIT_REACHED = 5
+
+
+def send(
+    agent: AgentName,
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="What to say; - reads standard input.")
+    ],
+    definition: DefinitionName = None,
+    model: ModelName = None,
+    id: Annotated[
+        str | None,
+        typer.Option(
+            "--id", metavar="ID", help="Your id of the message: sent again, it is answered once."
+        ),
+    ] = None,
+    speaker: Speaker = "user",
+    wait: Wait = 0.0,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
+    """Say something to an agent and print its answer.
+
+    An agent that does not exist is made first. The exit code is 0 for an answer, 4 if the model
+    failed, 5 if a limit ended the turn, 75 if the agent is in use.
+    """
+    from pagemind.runtime.cli.interrupt import stop_on_interrupt
+    from pagemind.runtime.cli.session import opened, text_or_stdin
+
+    said = text_or_stdin(text)
+    with opened(home) as runtime:
+        one = _open(runtime, agent, definition, model, wait)
+        with stop_on_interrupt() as cancel:
+            result = _turn(one, said, speaker, id, cancel, live=not as_json)
+    return _show(result, as_json)
+
+
+def _open(
+    runtime: "Runtime", name: str, definition: str | None, model: str | None, wait: float
+) -> "Agent":
+    from pagemind.runtime.cli.failure import say
+
+    known = runtime.home.exists(name)
+    agent = runtime.agent(name, definition, model=model, wait=wait)
+    if not known:
+        say(f"made {agent.name} from {runtime.home.find(name).definition}")
+    elif definition is not None:
+        say(
+            f"{agent.name} exists and keeps its definition; "
+            f"`pagemind agents update {agent.name} -d {definition}` changes it"
+        )
+    return agent
+
+
+def _turn(
+    agent: "Agent",
+    text: str,
+    speaker: str,
+    id: str | None,
+    cancel: "CancelToken",
+    *,
+    live: bool,
+) -> "TurnResult":
+    """Where a person watches, the answer streams."""
+    if not (live and sys.stdout.isatty()):
+        result = agent.send(text, speaker=speaker, id=id, cancel=cancel)
+        if live and result.text:
+            print(result.text)
+        return result
+    from pagemind.runtime.cli.turn_view import TurnView
+
+    view = TurnView(guided=False)
+    result = agent.send(text, speaker=speaker, id=id, cancel=cancel, observer=view)
+    view.end()
+    if not view.spoke and result.text:  # a stored answer is not streamed again
+        print(result.text)
+    return result
+
+
+def _show(result: "TurnResult", as_json: bool) -> int:
+    from pagemind.runtime.cli.failure import say, say_error
+    from pagemind.runtime.cli.render import answer
+
+    failed = result.error
+    if as_json:
+        body = result.as_json()
+        if failed is not None:
+            body["error"] = failed.as_json()
+        answer(body)
+    for warning in result.warnings:
+        say(warning)
+    if failed is not None and not as_json:
+        say_error(failed.message, failed.hint)
+    elif result.stop_reason != "answered" and not as_json:
+        say("stopped: " + ("; ".join(result.reasons) or result.stop_reason))
+    return _CODES.get(result.stop_reason, _LIMIT_REACHED)

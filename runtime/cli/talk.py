@@ -1,0 +1,235 @@
+"""A chat while it goes on: each line becomes a turn or a command, and what came of it is shown."""
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from pagemind.runtime.cli.failure import say, say_error
+from pagemind.runtime.cli.interrupt import stop_on_interrupt
+from pagemind.runtime.cli.opening import Greeting, Opening, Wanted
+from pagemind.runtime.errors import PagemindError
+
+if TYPE_CHECKING:
+    from pagemind.runtime.agent import Agent
+    from pagemind.runtime.cancel import CancelToken
+    from pagemind.runtime.cli.slash import Scene
+    from pagemind.runtime.trace import Observer
+    from pagemind.runtime.turn import TurnResult
+
+_log = logging.getLogger("pagemind.cli")
+_CODES = {"answered": 0, "model_error": 4, "interrupted": 130}
+_LIMIT_REACHED = 5
+_LEAVE_SECONDS = 1.0  # how long libraries that still load may hold up the end
+
+
+class Closed(Exception):
+    """The chat ended from elsewhere while a person was at the prompt."""
+
+
+class Prompt(Protocol):
+    """Where lines come from at a terminal (editor.py)."""
+
+    def read(self) -> str:
+        """Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C, Closed after close()."""
+
+    def when_shown(self, call: Callable[[], None]) -> None:
+        """Call once, when the prompt stands for the first time."""
+
+    def close(self) -> None:
+        """End read(), unless something is typed already."""
+
+
+class Talk:
+    """`watched`: a person sees standard output, so that text streams and lines of status follow."""
+
+    def __init__(self, wanted: Wanted, speaker: str, *, watched: bool) -> None:
+        self._speaker = speaker
+        self._watched = watched
+        self._scene: Scene | None = None
+        self._prompt: Prompt | None = None
+        self._code = 0
+        self._opening = Opening(wanted, known=self._greet, failed=self._give_up)
+
+    def at(self, prompt: Prompt) -> int:
+        """At a terminal, until the person leaves; the exit code."""
+        self._prompt = prompt
+        say("/help lists the commands, Ctrl-D leaves")
+        prompt.when_shown(self._opening.start)  # the first prompt need not compete with it
+        try:
+            self._lines_of(prompt)
+        finally:
+            self._close()
+        return 0
+
+    def over(self, lines: Iterable[str]) -> int:
+        """One turn for each line; the exit code of the last one that was not answered."""
+        self._opening.start()
+        try:
+            for line in lines:
+                if line.strip() and not self._take(line):
+                    break
+            else:
+                self._opening.agent()  # an agent that cannot be opened is told of without a line
+        finally:
+            self._close()
+        return self._code
+
+    # --- lines ----------------------------------------------------------------------------------
+
+    def _lines_of(self, prompt: Prompt) -> None:
+        leaving = False
+        while True:
+            try:
+                line = prompt.read()
+            except EOFError:
+                return
+            except KeyboardInterrupt:
+                if leaving:
+                    return
+                leaving = True
+                say("Ctrl-C again leaves, and so does Ctrl-D")
+                continue
+            except Closed:
+                self._opening.agent()  # raises what closed it
+                continue
+            leaving = False
+            if not line.strip():
+                continue
+            try:
+                if not self._take(line):
+                    return
+            except KeyboardInterrupt:
+                say("not sent: it is still opening")
+
+    def _take(self, line: str) -> bool:
+        """Run one line; False if it asks to leave. Raises what prevented the agent's opening."""
+        from pagemind.runtime.cli import slash
+
+        if self._scene is None:
+            agent = self._opening.agent()
+            self._scene = slash.Scene(self._opening, agent, {}, self._retry)
+        scene = self._scene
+        try:
+            if line.startswith("/"):
+                slash.run(scene, line)
+            else:
+                self._turn(
+                    lambda observer, cancel: scene.agent.send(
+                        line, speaker=self._speaker, observer=observer, cancel=cancel
+                    )
+                )
+        except slash.Leave:
+            return False
+        except PagemindError as error:
+            self._code = error.exit_code
+            say_error(error.message, error.hint)
+        except Exception as error:
+            # A fault of ours in one turn need not end the chat: the agent is sound.
+            self._code = 4
+            _log.error("unexpected", exc_info=error)
+            say_error(f"{type(error).__name__}: {error}", "a fault of pagemind's; see its log")
+        return True
+
+    # --- turns ----------------------------------------------------------------------------------
+
+    def _retry(self) -> None:
+        scene = self._scene
+        assert scene is not None
+        self._turn(lambda observer, cancel: scene.agent.retry(observer=observer, cancel=cancel))
+
+    def _turn(self, start: "Callable[[Observer, CancelToken], TurnResult]") -> None:
+        from pagemind.runtime.cli.turn_view import TurnView
+        from pagemind.runtime.trace import ignore
+
+        scene = self._scene
+        assert scene is not None
+        scene.remember()
+        guided = scene.agent.state.database.meta("protocol") == "guided"
+        view = TurnView(guided=guided) if self._watched else None
+        with stop_on_interrupt() as cancel, _no_echo():
+            try:
+                result = start(view or ignore, cancel)
+            except KeyboardInterrupt:
+                say("stopped")
+                return
+            finally:
+                if view is not None:
+                    view.end()
+        if result.text and (view is None or not view.spoke):
+            print(result.text, flush=True)
+        self._tell(result, scene.agent)
+        self._prefill(scene.agent)
+
+    def _tell(self, result: "TurnResult", agent: "Agent") -> None:
+        """How the turn ended."""
+        self._code = _CODES.get(result.stop_reason, _LIMIT_REACHED) or self._code
+        for warning in result.warnings:
+            say(warning)
+        if result.error is not None:
+            say_error(result.error.message, result.error.hint)
+            say("/retry tries again")
+        elif result.stop_reason == "interrupted":
+            say("stopped; what was said is kept, /retry takes it up again")
+        elif result.stop_reason != "answered":
+            say("stopped: " + ("; ".join(result.reasons) or result.stop_reason))
+        if self._watched:
+            from pagemind.runtime.cli.status_line import status
+
+            status(result, agent.state.pages.count())
+
+    def _prefill(self, agent: "Agent") -> None:
+        """The embedded model reads what is new while the person types."""
+        if self._prompt is None or not agent.model.name.startswith("local/"):
+            return
+
+        def warm() -> None:
+            try:
+                agent.prefill()
+            except Exception:
+                _log.debug("prefill failed", exc_info=True)
+
+        threading.Thread(target=warm, name="pagemind-prefill", daemon=True).start()
+
+    # --- opening and closing ----------------------------------------------------------------------
+
+    def _greet(self, found: Greeting) -> None:
+        """In the opening thread, above the prompt."""
+        if self._watched:
+            from pagemind.runtime.cli.status_line import banner
+
+            banner(found)
+
+    def _give_up(self, error: BaseException) -> None:
+        if self._prompt is not None:
+            self._prompt.close()
+
+    def _close(self) -> None:
+        if not self._opening.close(_LEAVE_SECONDS) and self._prompt is not None:
+            # A thread deep in a library's import would hold the process for seconds, or break it
+            # on the way out. All that matters is closed.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+
+
+@contextmanager
+def _no_echo() -> Iterator[None]:
+    """What is typed while a turn runs waits for the next prompt instead of marring the answer."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    import termios
+
+    stdin = sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+    silent = list(before)
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(stdin, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(stdin, termios.TCSANOW, before)

@@ -1,0 +1,155 @@
+"""`pagemind demo` does what it shows: every number it prints is checked against the others."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pagemind.runtime.demo.phrases import QUESTIONS
+from pagemind.runtime.demo.talk import EXCHANGES, talk
+
+# As the console script calls it, without the other commands.
+DEMO = "import typer; from pagemind.runtime.cli.demo import demo; typer.run(demo)"
+Report = dict[str, Any]
+
+
+def run(*arguments: str, temporary: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", DEMO, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONIOENCODING": "utf-8"},
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("temporary")
+
+
+@pytest.fixture(scope="module")
+def report(temporary: Path) -> Report:
+    done = run("--json", temporary=temporary)
+    assert done.returncode == 0, done.stderr
+    found: Report = json.loads(done.stdout)
+    return found
+
+
+def test_every_acknowledged_message_is_there_once(report: Report) -> None:
+    """600, 600, 0: a kill in the middle of a flush loses nothing and doubles nothing."""
+    check = report["check"]
+    assert report["schema"] == 1
+    assert report["messages"] == 2 * EXCHANGES == 600
+    assert (check["acknowledged"], check["found"], check["twice"]) == (600, 600, 0)
+
+
+def test_every_message_is_in_the_window_or_in_one_page(report: Report) -> None:
+    """What was paged out is in exactly one page, and the window holds the rest."""
+    check = report["check"]
+    assert check["homeless"] == 0
+    assert check["in_window"] + check["in_pages"] == 600
+    assert 0 < check["in_window"] < check["in_pages"]
+
+
+def test_the_kill_was_a_kill_in_a_flush(report: Report) -> None:
+    """The process died of a signal, half-way, and what it had acknowledged was on disk."""
+    kill = report["kill"]
+    assert (kill["signal"], kill["during"]) == ("SIGKILL", "flush")
+    assert kill["exit_code"] != 0
+    assert kill["exchange"] >= EXCHANGES // 2
+    assert 1 < kill["flush"] <= report["pour"]["flushes"]
+    assert kill["acknowledged"] == 2 * (kill["exchange"] - 1)
+    # The exchange under way may be on disk with its question, and with its answer.
+    assert 0 <= kill["found_at_start"] - kill["acknowledged"] <= 2
+    assert kill["reopened_ms"] > 0
+
+
+def test_what_is_sent_again_is_answered_from_the_store(report: Report) -> None:
+    """A client that repeats acknowledged messages with their ids gets the same answers."""
+    kill = report["kill"]
+    assert kill["resent"] == kill["answered_from_store"] == 6
+
+
+def test_the_window_held_and_cost_less_than_replay(report: Report) -> None:
+    """No request was larger than what is usable; all together are a fraction of replay."""
+    pour = report["pour"]
+    assert report["window"] == 2048
+    assert pour["max_prompt_tokens"] <= pour["usable"] <= 2048
+    assert pour["turns"] == EXCHANGES
+    assert pour["model_calls"] >= EXCHANGES
+    assert pour["tokens_sent"] <= pour["model_calls"] * pour["usable"]
+    assert pour["tokens_sent"] < pour["tokens_replay"]
+    ratio = pour["tokens_sent"] / pour["tokens_replay"]
+    assert pour["tokens_vs_replay"] == pytest.approx(ratio, abs=1e-4)
+    assert pour["tokens_vs_replay"] < 0.3
+
+
+def test_the_warnings_were_heeded_and_flushes_made_pages(report: Report) -> None:
+    """Each warning brought a passage, each flush its pages; the killed flush left none."""
+    pour, check = report["pour"], report["check"]
+    assert pour["warnings"] == pour["archived"] > 10
+    assert 0 < check["passages"] <= pour["archived"]  # the same text is stored once
+    assert pour["flushes"] > 10
+    assert check["pages"] == pour["pages"] >= 2 * pour["flushes"]
+
+
+def test_prepared_questions_are_answered_word_for_word(report: Report) -> None:
+    """Search and page-in quote what was said, to the letter and with its time."""
+    answers = dict(QUESTIONS)
+    said = {each.said: each.at for each in talk()}
+    assert len(report["questions"]) == 3
+    for item in report["questions"]:
+        assert answers[item["question"]] in item["quote"]
+        assert item["exact"] is True
+        assert item["quote"] in item["answer"]
+        assert item["message"] in item["answer"]
+        assert item["speaker"] == "Ines"
+        at = said[item["quote"]]
+        assert item["said_at"].startswith(f"{at:%Y-%m-%dT%H:%M}")
+        assert f"{at.day} {at:%B %Y}" in item["answer"]
+        names = [call["name"] for call in item["tool_calls"]]
+        assert names[0] == "recall_search"
+        assert names[-1] == "page_in"
+        assert item["tool_calls"][-1]["arguments"]["id"] == item["page"]
+
+
+def test_simpler_memories_have_lost_it(report: Report) -> None:
+    """A window of the same size ends long before, and the summary lacks what was asked for."""
+    answers = dict(QUESTIONS)
+    for item in report["questions"]:
+        window, summary = item["sliding_window"], item["summary"]
+        assert window["knows"] is False
+        assert window["messages"] < item["messages_ago"]
+        assert item["said_at"] < window["since"]
+        assert set(summary["has"]) < set(summary["telling_words"])
+        assert answers[item["question"]] not in summary["has"]
+        assert summary["tokens"] > 0
+
+
+def test_nothing_is_left_behind(report: Report, temporary: Path) -> None:
+    """The temporary home is gone when the demo ends."""
+    assert report["home"] is None
+    assert not list(temporary.glob("pagemind-demo-*"))
+
+
+def test_a_home_with_a_demo_in_it_is_refused(tmp_path: Path) -> None:
+    """A second demo would mix two talks; the home stays as it is."""
+    from pagemind.runtime.cli.demo import demo
+    from pagemind.runtime.demo.stage import AGENT, definition
+    from pagemind.runtime.errors import AgentExists
+    from pagemind.runtime.runtime import Runtime
+
+    with Runtime(tmp_path) as runtime:
+        runtime.create(AGENT, definition())
+    with pytest.raises(AgentExists, match="already"):
+        demo(home=str(tmp_path))
+    with Runtime(tmp_path) as runtime:
+        assert runtime.home.exists(AGENT)

@@ -1,0 +1,107 @@
+"""A program in a terminal of its own, for tests of chat: type, press keys, wait for what appears."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[=>()][0B]?|\r")
+CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x03", "\x04", "\r", "\x1b\r"
+
+
+class Terminal:
+    """Runs Python code with arguments; `text` is all that appeared, without escape sequences."""
+
+    def __init__(
+        self,
+        code: str,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        columns: int = 80,
+        rows: int = 30,
+    ) -> None:
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            # No cursor reports: nobody here answers them.
+            env={**environ, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(theirs)
+        self.raw = ""
+        self._seen = 0
+
+    @property
+    def text(self) -> str:
+        return _ESCAPES.sub("", self.raw)
+
+    def expect(self, wanted: str, seconds: float = 90.0) -> str:
+        """Wait until something new appears; what came up to its end."""
+        end = time.monotonic() + seconds
+        while True:
+            text = self.text
+            at = text.find(wanted, self._seen)
+            if at >= 0:
+                begun, self._seen = self._seen, at + len(wanted)
+                return text[begun : self._seen]
+            if time.monotonic() > end or not self._read(0.2):
+                raise AssertionError(f"{wanted!r} did not appear; there is:\n{text[self._seen :]}")
+
+    def send(self, keys: str | bytes) -> None:
+        """Press keys; a long paste is written as fast as it is read."""
+        rest = keys.encode() if isinstance(keys, str) else keys
+        while rest:
+            _, ready, _ = select.select([], [self._ours], [], 0.05)
+            if ready:
+                rest = rest[os.write(self._ours, rest[:4096]) :]
+            self._read(0)
+
+    def line(self, text: str) -> None:
+        self.send(text + ENTER)
+
+    def finish(self, seconds: float = 90.0) -> int:
+        """Wait for the end; the exit code."""
+        end = time.monotonic() + seconds
+        while self._read(0.2) and time.monotonic() < end:
+            continue
+        return self.process.wait(timeout=max(1.0, end - time.monotonic()))
+
+    def _read(self, seconds: float) -> bool:
+        """Take what there is; False at the end."""
+        ready, _, _ = select.select([self._ours], [], [], seconds)
+        if not ready:
+            return True
+        try:
+            data = os.read(self._ours, 65536)
+        except OSError:  # the other side is closed
+            return False
+        self.raw += data.decode("utf-8", "replace")
+        return bool(data)
+
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._ours)
