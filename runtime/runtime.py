@@ -266,6 +266,11 @@ class Runtime:
         agent.state.close()
         opened[1].release()
 
+    def drain(self, agent: Agent, timeout: float = 60.0) -> bool:
+        """Wait until LanceDB has all that was said to an agent; False if that failed or took
+        too long. Search needs no such wait: what is unwritten is searched as well."""
+        return self._write_back.drain(agent.id, timeout)
+
     # --- beside the agents ----------------------------------------------------------------------
 
     def reader(self, name: str) -> AgentReader:
