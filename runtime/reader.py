@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pagemind.runtime.boot import registry_of, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
@@ -247,7 +247,7 @@ class AgentReader:
     def close(self) -> None:
         self.state.close()
 
-    def __enter__(self) -> "AgentReader":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

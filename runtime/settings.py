@@ -83,10 +83,13 @@ LOCAL_PREFETCH_TOKENS = 120
 # What a very small model can choose from (protocol guided).
 GUIDED_FUNCTIONS = ("core_append", "core_edit", "recall_search", "archival_search", "page_in")
 GUIDED_RELEVANT = 0.30  # cosine at which a known fact answers a question (measured on MiniLM)
+GUIDED_NEAR = 0.40  # … about something else than what was asked for by name
+GUIDED_UNASKED = 0.50  # … a question that does not speak of the person
 GUIDED_BESIDE = 0.25  # and at which it may stand beside one that does
 GUIDED_FACTS = 4  # that are shown with a question
 GUIDED_ALL_FACTS = 12  # … when everything that is known is asked for
 GUIDED_CLAIM_CHARS = 400  # of a message that is read for lasting facts
+GUIDED_FACT_CHARS = 120  # one fact; a longer sentence is condensed by the model
 GUIDED_NOTES = 3  # facts from one message
 GUIDED_ASK_TOKENS = 64  # the answer to a narrow question
 LOCAL_BATCH_TOKENS = 64  # of a prefill; between batches it can be stopped (about a second)
@@ -131,6 +134,15 @@ MAX_DEFINITION_BYTES = 64 << 10  # written by hand; reading it takes a second fo
 MAX_DEFINITION_VALUES = 10_000  # after anchors are expanded: a page of nested ones is a bomb
 MAX_PROMPT_BYTES = 1 << 20
 MAX_MESSAGE_BYTES = 64 << 20
+DOCUMENT_CHARS = 1500  # of one passage of a document: a few paragraphs, two pieces when embedded
+
+# --- the command line ---------------------------------------------------------------------------
+
+CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two
+PASTE_CHARS = 1000  # a longer paste stands as [pasted …] in the prompt: redrawing it is slow
+HISTORY_CHARS = 2000  # a longer line is not kept for arrow-up
+SWITCH_SECONDS = 0.001  # of the interpreter's threads while libraries load and a person types
+LOG_BYTES = 1 << 20
 
 
 def home_path(home: str | Path | None = None) -> Path:
