@@ -58,7 +58,7 @@ def fetch_hub(source: HubSource, partial: Path, report: Report) -> None:
         with httpx.stream(
             "GET",
             url,
-            headers={"Range": f"bytes={done}-"} if done else {},
+            headers={"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {}),
             timeout=timeout,
             follow_redirects=True,
         ) as response:
@@ -67,7 +67,7 @@ def fetch_hub(source: HubSource, partial: Path, report: Report) -> None:
             resumed = response.status_code == 206
             with partial.open("ab" if resumed else "wb") as file:
                 done = done if resumed else 0
-                for block in response.iter_bytes(_BLOCK):
+                for block in response.iter_raw():  # as it arrives: nothing is lost to a buffer
                     file.write(block)
                     done += len(block)
                     report(done, f"from {source.repo}")
