@@ -248,7 +248,8 @@ class Runtime:
         if protocol == "guided":
             from pagemind.runtime.models.guided_model import GuidedModel
 
-            model = GuidedModel(model)
+            embedder = None if definition is None else self._embedder_of(definition)
+            model = GuidedModel(model, embedder=embedder)
         return model, protocol
 
     def _let_go(self, agent: Agent) -> None:
