@@ -32,7 +32,14 @@ from pagemind.runtime.model import (
 )
 from pagemind.runtime.models import guided_facts, guided_search
 from pagemind.runtime.models.guided_prompt import guided_prompt
-from pagemind.runtime.models.guided_turn import GuidedTurn, own_words, read_turn
+from pagemind.runtime.models.guided_turn import (
+    GuidedTurn,
+    head_text,
+    own_words,
+    person_block,
+    read_blocks,
+    read_turn,
+)
 from pagemind.runtime.models.relevance import Relevance
 from pagemind.runtime.template import load
 
@@ -66,9 +73,7 @@ class GuidedModel:
         """Warm the heads of all questions, the reply's last: it is the longest."""
         for question in (guided_facts.question("."), guided_search.question(".")):
             self._inner.prefill(question)
-        turn = read_turn(request) if request.messages else None
-        earlier = () if turn is None else (*turn.earlier, *request.messages[-2:])
-        self._inner.prefill(_reply_request(request, turn, earlier, "."))
+        self._inner.prefill(_reply_request(request, request.messages, "."))
 
     def complete(
         self,
@@ -110,7 +115,7 @@ class GuidedModel:
         self, request: ModelRequest, turn: GuidedTurn, asking: "_Asking", on_text: OnText | None
     ) -> ModelReply:
         said = guided_search.said_with_facts(turn, self._relevance)
-        reply = asking.complete(_reply_request(request, turn, turn.earlier, said), on_text)
+        reply = asking.complete(_reply_request(request, turn.earlier, said), on_text)
         return ModelReply(
             reply.text,
             usage=asking.usage,
@@ -153,22 +158,22 @@ class _Asking:
             return None
 
 
-def _reply_request(
-    request: ModelRequest, turn: GuidedTurn | None, earlier: Sequence[Message], said: str
-) -> ModelRequest:
+def _reply_request(request: ModelRequest, earlier: Sequence[Message], said: str) -> ModelRequest:
+    """Instructions, the agent's own blocks, the summary, examples, the talk, and what is said."""
     prompt = guided_prompt(load("guided_reply"), message=said)
     *examples, last = prompt.turns
     if "\n" in said:
         last = last.with_text(said)  # the person's own lines stay as they are
-    person = turn.person.label if turn and turn.person else ""
-    blocks = [b.value for b in turn.blocks if b.label != person and b.value] if turn else []
+    blocks = read_blocks(request.system[1:])
+    person = person_block(blocks)
+    own = [block.value for block in blocks if block.value and block is not person]
     talk = [
         Message(message.role, (Text(text),))
         for message in earlier
         if message.role != "tool" and message.kind != "notice" and (text := own_words(message))
     ]
     return ModelRequest(
-        system=(request.system[0], *blocks, *([turn.head] if turn and turn.head else [])),
+        system=(request.system[0], *own, head_text(request.messages), prompt.instructions),
         messages=(*examples, *talk, last),
         max_tokens=min(request.max_tokens, settings.LOCAL_MAX_TOKENS),
         temperature=request.temperature,

@@ -165,7 +165,7 @@ def _at_hand(turn: GuidedTurn) -> list[str]:
             continue
         for claim in plain_talk.claims(own_words(message)[: settings.GUIDED_CLAIM_CHARS]):
             # What a fact says already need not be said twice.
-            mine = plain_talk.terms(claim)
+            mine = plain_talk.terms(claim) - {"mov"}  # whoever moved there lives there
             if len(mine - seen) > len(mine) * 0.4:
                 facts.append(person_facts.to_you(claim))
     return list(dict.fromkeys(facts))

@@ -55,7 +55,6 @@ class GuidedTurn:
     said: str  # the person's words, without what the runtime put before them
     by_person: bool
     earlier: tuple[Message, ...]  # talk before the event
-    head: str  # summary and page table
     blocks: tuple[Block, ...]
     calls: tuple[ToolCall, ...]  # made since the event
     results: tuple[Message, ...]
@@ -91,10 +90,7 @@ class GuidedTurn:
     @property
     def person(self) -> Block | None:
         """The block that holds what is known about the person."""
-        for block in self.blocks:
-            if block.label == "human":
-                return block
-        return next((b for b in self.blocks if b.label != "persona" and not b.read_only), None)
+        return person_block(self.blocks)
 
 
 def read_turn(request: ModelRequest) -> GuidedTurn | None:
@@ -112,7 +108,6 @@ def read_turn(request: ModelRequest) -> GuidedTurn | None:
         said=said,
         by_person=event.kind == "talk" and event.provenance.origin == "user",
         earlier=tuple(m for m in messages[:at] if m.role != "tool" and m.kind != "notice"),
-        head="\n".join(m.text for m in messages[:at] if m.text.startswith("<earlier")),
         blocks=read_blocks(request.system[1:]),
         calls=tuple(call for message in after for call in message.tool_calls),
         results=results,
@@ -133,6 +128,20 @@ def read_blocks(system: Sequence[str]) -> tuple[Block, ...]:
         for text in system
         for match in _BLOCK.finditer(text)
     )
+
+
+def person_block(blocks: Sequence[Block]) -> Block | None:
+    """The block about the person: `human`, else the first that may be edited."""
+    for block in blocks:
+        if block.label == "human":
+            return block
+    return next((b for b in blocks if b.label != "persona" and not b.read_only), None)
+
+
+def head_text(messages: Sequence[Message]) -> str:
+    """Summary, page table and pins, where there are any."""
+    head = messages[0] if messages else None
+    return head.text if head and head.kind == "notice" and head.text.startswith("<earlier") else ""
 
 
 def own_words(message: Message) -> str:

@@ -317,3 +317,24 @@ def test_what_is_filled_in_cannot_add_turns() -> None:
 def test_the_instructions_are_compact() -> None:
     """Prefill is slow: the guided system prompt stays under 250 tokens."""
     assert TokenCounter().count(load("guided").text) <= 250
+
+
+def test_prefill_warms_the_heads_that_are_asked_later() -> None:
+    """Each question's own head is read in advance, the reply's with all of the talk so far."""
+    warmed: list[ModelRequest] = []
+
+    class Warming(ScriptedModel):
+        def prefill(self, request: ModelRequest) -> None:
+            warmed.append(request)
+
+    GuidedModel(Warming()).prefill(request("Hello!", "Hi there."))
+    model = inner()
+    guided = GuidedModel(model)
+    guided.complete(request("Hello!", "Hi there.", "My cat is old. What did I say of my dog?"))
+    guided.complete(request("Hello!", "Hi there.", "Good night!"))
+    by_kind = {kind(each): each for each in model.requests}
+    for head in warmed:
+        later = by_kind[kind(head)]
+        assert head.system == later.system
+        assert head.messages[:-1] == later.messages[:-1]
+    assert [kind(each) for each in warmed] == ["note", "search", "reply"]
