@@ -1,4 +1,4 @@
-"""A program in a terminal of its own, for tests of chat: type, press keys, wait for what appears."""
+"""A program in a terminal of its own, for tests of chat: press keys, wait for what appears."""
 
 import fcntl
 import os

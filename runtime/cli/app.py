@@ -24,6 +24,7 @@ from pagemind.runtime.cli import (
     usage,
 )
 from pagemind.runtime.cli.chat import chat
+from pagemind.runtime.cli.demo import demo
 from pagemind.runtime.cli.failure import report
 from pagemind.runtime.cli.help import Command, Group
 
@@ -35,6 +36,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (TALK, "chat", chat, "pagemind chat ada -d companion"),
     (TALK, "send", send.send, 'pagemind send ada "My boat is called Nomad."'),
     (TALK, "observe", observe.observe, 'pagemind observe ada "It rains." --source weather'),
+    (TALK, "demo", demo, "pagemind demo"),
     (MEMORY, "inspect", inspect.inspect, "pagemind inspect ada --request"),
     (MEMORY, "memory blocks", memory_show.blocks, "pagemind memory blocks ada"),
     (MEMORY, "memory search", memory_search.search, 'pagemind memory search ada "the boat"'),

@@ -166,7 +166,7 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
 
 def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
     """LanceDB: whether it can be read, and what it does not have yet."""
-    from pagemind.runtime.errors import PagemindError
+    from pagemind.runtime.errors import PagemindError, UserError
     from pagemind.runtime.outbox import Tier
 
     unwritten = reader.state.outbox.count()
@@ -185,7 +185,9 @@ def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
         rows = {tier: reader.store.count(tier) for tier in tiers}
         missing = sum(reader.store.count_missing(tier) for tier in tiers)
     except PagemindError as error:
-        yield Finding(reader.name, "LanceDB", "wrong", error.message, error.hint or rebuild)
+        # Whatever became of the tables, they can be made anew; only a person's choice cannot.
+        hint = error.hint if isinstance(error, UserError) else rebuild
+        yield Finding(reader.name, "LanceDB", "wrong", error.message, hint)
         return
     detail = f"{rows['recall']:,} rows of recall, {rows['archival']:,} of archival"
     yield Finding(reader.name, "LanceDB", "ok", detail)

@@ -1,7 +1,7 @@
-"""What `--help` looks like: commands in sections, an example under each.
+"""The classes behind every command: what `--help` looks like, and what it does not load.
 
 The plain formatter is used on purpose: typer's rich one loads a Markdown parser, which doubles the
-time that help takes.
+time that help takes. So would its validator, which typer asks about options that nobody gave.
 """
 
 from typing import Any
@@ -17,8 +17,33 @@ def _example(epilog: str | None, formatter: Any) -> None:
             formatter.write(" " * formatter.current_indent + line + "\n")
 
 
+class _Quick:
+    """Takes what needs no checking as it is: defaults, texts, nothing. The rest is typer's."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value as the function takes it; as typer's RuntimeParam."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        text = isinstance(value, str) and param.type_descriptor.annotation is str
+        if text or value is param.default:
+            return value
+        param._runtime_param = None  # makes typer build its own
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def _quickened(parameters: Any) -> Any:
+    for parameter in parameters:
+        # Older typers have no such attribute, and convert without a validator.
+        if getattr(parameter, "_runtime_param", ...) is None:
+            parameter._runtime_param = _Quick()
+    return parameters
+
+
 class Command(TyperCommand):
     """A command whose epilog is an example, kept to the letter."""
+
+    def get_params(self, ctx: Any) -> Any:
+        return _quickened(super().get_params(ctx))
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         _example(self.epilog, formatter)
@@ -29,6 +54,9 @@ class Group(TyperGroup):
 
     Switches of the whole program may also stand after the verb: `pagemind chat ada -v`.
     """
+
+    def get_params(self, ctx: Any) -> Any:
+        return _quickened(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)

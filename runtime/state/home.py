@@ -59,8 +59,9 @@ def checked_name(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """What must be unique."""
-    return unicodedata.normalize("NFKC", name).casefold()
+    """What must be unique. Half a character, from a shell's stray bytes, is no name of anyone."""
+    whole = name.encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFKC", whole).casefold()
 
 
 class Home:

@@ -1,0 +1,144 @@
+"""docs/json.md is true: every key of every answer stands in it, with its type, and no other."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_kit import Cli
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+_ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| .*\|$")
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "object": (dict,),
+    "list of string": (list,),
+    "time": (str,),
+    "null": (type(None),),
+}
+
+
+def documented() -> dict[str, dict[str, str]]:
+    """Each section's keys and types."""
+    sections: dict[str, dict[str, str]] = {}
+    current: dict[str, str] = {}
+    for line in DOCS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            current = sections.setdefault(line.removeprefix("## "), {})
+        elif match := _ROW.match(line):
+            current[match[1]] = match[2].replace("\\|", "|")
+    return sections
+
+
+SECTIONS = documented()
+
+
+def leaves(value: Any, path: str, known: dict[str, str]) -> list[tuple[str, Any]]:
+    """Every documented path of an answer with its value; objects that are a type stay whole."""
+    if isinstance(value, dict) and path not in known:
+        found = []
+        for key, inner in value.items():
+            found += leaves(inner, f"{path}.{key}" if path else key, known)
+        return found
+    if isinstance(value, list) and path not in known:
+        found = []
+        for inner in value:
+            found += leaves(inner, f"{path}[]", known)
+        return found
+    return [(path, value)]
+
+
+def hold(section: str, answer: dict[str, Any], *, may_lack: str = "") -> None:
+    """The answer has the documented keys, each with a value of its type, and no other."""
+    known = SECTIONS[section]
+    assert answer.pop("schema") == 1
+    found = leaves(answer, "", known)
+    for path, value in found:
+        assert path in known, f"{section}: {path} is not documented"
+        types = tuple(t for name in known[path].split(" | ") for t in _TYPES[name])
+        exact = type(value) in types or (float in types and type(value) is int)
+        assert exact, f"{section}: {path} is {value!r}, documented as {known[path]}"
+        if known[path].startswith("time") and value is not None:
+            assert datetime.fromisoformat(value).tzinfo is not None
+            assert value.endswith("Z")
+    missing = set(known) - {path for path, _ in found}
+    assert not {path for path in missing if not path.startswith(may_lack or "-")}
+
+
+@pytest.fixture
+def full(cli: Cli) -> Cli:
+    """An agent with something of everything."""
+    cli.ada("Hello, I am Sam.", "My boat is called Nomad.")
+    note = cli.home / "notes.md"
+    note.write_text("# Boat\n\nBerth 42.\n", encoding="utf-8")
+    assert cli("memory", "insert", "ada", "--file", str(note), "--tag", "boat").code == 0
+    cli.tell_much()
+    return cli
+
+
+def test_every_answer_is_as_documented(full: Cli) -> None:
+    """The real commands against the page."""
+    for section, words in {
+        "agents list": ["agents", "list"],
+        "agents show": ["agents", "show", "ada"],
+        "agents history": ["agents", "history", "ada"],
+        "memory blocks": ["memory", "blocks", "ada"],
+        "memory history": ["memory", "history", "ada", "human"],
+        "memory search": ["memory", "search", "ada", "berth"],
+        "memory passages": ["memory", "passages", "ada"],
+        "memory pages": ["memory", "pages", "ada"],
+        "inspect": ["inspect", "ada"],
+        "models list": ["models", "list"],
+        "models path": ["models", "path"],
+        "usage": ["usage"],
+        "observe": ["observe", "ada", "It rains.", "--source", "weather"],
+        "memory rebuild": ["memory", "rebuild", "ada"],
+        "doctor": ["doctor"],
+    }.items():
+        ran = full(*words, "--json")
+        assert ran.code == 0, (words, ran.err)
+        hold(section, ran.json)
+
+
+def test_a_turn_is_as_documented(full: Cli) -> None:
+    """Without a function called, the keys of calls are absent; all others are there."""
+    hold("send", full("send", "ada", "Hello", "--json").json, may_lack="tool_calls[]")
+
+
+def test_an_insert_is_as_documented(full: Cli) -> None:
+    """Files that were skipped are named."""
+    ran = full("memory", "insert", "ada", "--file", str(full.home / "nothing.txt"), "--json")
+    hold("memory insert", ran.json, may_lack="near[]")
+    assert ran.code == 1
+
+
+def test_lists_say_how_many_there_are(full: Cli) -> None:
+    """`total` counts all, also where --last shows fewer."""
+    answer = full("agents", "history", "ada", "--last", "3", "--json").json
+    assert [item["turn"] for item in answer["items"]] == [40, 41, 42]
+    assert answer["total"] == 42
+    answer = full("memory", "passages", "ada", "--last", "1", "--json").json
+    assert len(answer["items"]) == 1
+
+
+def test_one_page_has_its_text(full: Cli) -> None:
+    """Every message of the page, in order."""
+    answer = full("memory", "pages", "ada", "p1", "--json").json
+    assert answer["id"] == "p1"
+    assert "m1 [" in answer["text"]
+    assert answer["text"].index("m1 [") < answer["text"].index("m3 [")
+
+
+def test_the_request_is_the_next_one(full: Cli) -> None:
+    """--request adds what would be sent, system to messages."""
+    request = full("inspect", "ada", "--request", "--json").json["request"]
+    assert request["system"][0].startswith("You are a test agent.")
+    assert request["tools"][0]["name"] == "core_append"
+    assert request["messages"][-1]["role"] == "assistant"
+    plain = full("inspect", "ada", "--request").out
+    assert request["system"][0] in plain
+    assert "--- function page_in" in plain
