@@ -23,6 +23,7 @@ from pagemind.runtime.search_view import StateView
 from pagemind.runtime.settings import (
     DEFAULT_WINDOW_TOKENS,
     GUIDED_FUNCTIONS,
+    GUIDED_TOOLS_TOKENS,
     LOCAL_MAX_TOKENS,
     LOCAL_PREFETCH_TOKENS,
     PAGE_IN_FRACTION,
@@ -80,6 +81,7 @@ def boot(
     core = CoreMemory(state.blocks.all())
     schemas = registry.schemas()
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
+    context.tools_cost = tools_cost(protocol)
 
     # How large its window is: what the definition says, the model, or a stated default.
     full = _window(definition, model, state)
@@ -191,6 +193,11 @@ def registry_of(
     return ToolRegistry(chosen)
 
 
+def tools_cost(protocol: str) -> int | None:
+    """Tokens of the functions where schemas are not sent as such; None: count the schemas."""
+    return GUIDED_TOOLS_TOKENS if protocol == "guided" else None
+
+
 def zone_of(definition: AgentDefinition) -> tzinfo:
     """The agent's time zone, or the machine's."""
     zone: tzinfo | None = definition.zone
@@ -243,5 +250,6 @@ def check_fits(definition: AgentDefinition, protocol: str, counter: TokenCounter
     ]
     schemas = registry_of(definition, protocol).schemas()
     context = MainContext(definition.instructions(protocol), CoreMemory(blocks), schemas, counter)
+    context.tools_cost = tools_cost(protocol)
     usable = window(tokens, "definition", definition.output_reserve).usable
     check_room(measure(context.sections(), usable, Thresholds()), tokens)

@@ -31,6 +31,7 @@ class MainContext:
     queue: FifoQueue = field(default_factory=FifoQueue)
     held: Entry | None = None
     prefetch: tuple[int, str] | None = None  # the event's seq and the fenced text
+    tools_cost: int | None = None  # tokens of the functions where they are not sent as schemas
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
     _head: tuple[tuple[str, str, tuple[Message, ...]], str] | None = None
 
@@ -55,6 +56,8 @@ class MainContext:
 
     def _tools_tokens(self) -> int:
         """Schemas change rarely and are slow to count."""
+        if self.tools_cost is not None:
+            return self.tools_cost
         if self._tools_counted is None or self._tools_counted[0] is not self.tools:
             self._tools_counted = (self.tools, self.counter.tools(self.tools))
         return self._tools_counted[1]

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, Self
 
-from pagemind.runtime.boot import registry_of, zone_of
+from pagemind.runtime.boot import registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.core_memory import CoreMemory
 from pagemind.runtime.definition import AgentDefinition
@@ -157,6 +157,7 @@ class AgentReader:
             CoreMemory(state.blocks.all()),
             registry.schemas(),
             counter,
+            tools_cost=tools_cost(self.protocol),
         )
         factor = self.calibration
         spec = self.definition.pressure

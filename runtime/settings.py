@@ -92,6 +92,7 @@ GUIDED_CLAIM_CHARS = 400  # of a message that is read for lasting facts
 GUIDED_FACT_CHARS = 120  # one fact; a longer sentence is condensed by the model
 GUIDED_NOTES = 3  # facts from one message
 GUIDED_ASK_TOKENS = 64  # the answer to a narrow question
+GUIDED_TOOLS_TOKENS = 400  # the longest narrow question, which is sent in place of schemas
 LOCAL_BATCH_TOKENS = 64  # of a prefill; between batches it can be stopped (about a second)
 LOCAL_CACHE_MIB = 128  # prompts kept beside the slot, so that a summary does not cost the prefix
 PULL_CONNECT_TIMEOUT_SECONDS = 4.0  # of a model hub: out of reach should be known at once

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
+from pagemind.runtime.function_names import names
 from pagemind.runtime.message import SPEAK, Message
 from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.passage import Passage
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # The agent's own look-ups: their results are copies of what is found anyway.
-LOOKUPS = frozenset({"recall_search", "archival_search", "page_in", "page_find"})
-# What it said stands in its call; its result says nothing.
-_MUTE = LOOKUPS | {SPEAK}
+# Results of memory functions echo what stands elsewhere: found again they would feed on
+# themselves. What send_message said stands in its call.
+_ECHOES = frozenset({*names(), "page_find", SPEAK})
 LEXICAL = ("line", "lines", "grams")
 _IDENTITY = b"pagemind.embedding"
 
@@ -60,10 +61,10 @@ COLUMNS = tuple(f.name for f in fields(TierRow) if f.name != "vector")
 
 
 def indexable(message: Message) -> bool:
-    """Whether a message has rows at all: not notices, readings, look-ups and bare tool calls."""
+    """Whether a message has rows: not notices, readings, bare calls and echoes of memory."""
     if message.kind in ("notice", "reading") or not message.said.strip():
         return False
-    return not (message.role == "tool" and message.name in _MUTE)
+    return not (message.role == "tool" and message.name in _ECHOES)
 
 
 def rows_of_message(
