@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 
 from pagemind.runtime.page import Page
 
+SHORTEST_LINE = 12  # tokens; so many pages at most are worth loading for a budget
+
 
 class PageTable:
-    """The view of an agent's pages in main context; rebuilt only at a flush."""
+    """The view of an agent's newest pages in main context; rebuilt only at a flush."""
 
     def __init__(self, pages: Sequence[Page] = ()) -> None:
         self.pages = list(pages)
@@ -29,10 +31,11 @@ class PageTable:
                 break
             lines.append(line)
             used += cost
-        older = len(self.pages) - len(lines)
+        shown = self.pages[len(self.pages) - len(lines) :]
+        # Numbers have no gaps: what is older is known without being there.
+        older = shown[0].number - 1 if shown else self.pages[-1].number
         if older:
-            first, last = self.pages[0], self.pages[older - 1]
-            line = f"{first.short_id}–{last.short_id}: {older} older pages"
+            line = f"p1–p{older}: {older} older pages" if older > 1 else "p1: 1 older page"
             if used + count(line) <= budget:
                 lines.append(line)
         return "\n".join(reversed(lines))

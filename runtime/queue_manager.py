@@ -16,7 +16,7 @@ from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.model import Usage
 from pagemind.runtime.page import Group, Page, cut
-from pagemind.runtime.page_table import PageTable
+from pagemind.runtime.page_table import SHORTEST_LINE, PageTable
 from pagemind.runtime.pressure import Level, Pressure, Thresholds, Window, measure
 from pagemind.runtime.settings import (
     EXCERPT_MIN_TOKENS,
@@ -34,8 +34,6 @@ from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.template import load
 from pagemind.runtime.trace import Observer, TraceEvent, ignore
 from pagemind.runtime.view import View, show
-
-_TABLE_PAGES = 400  # more lines than this never fit the table's budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +321,7 @@ class QueueManager:
         state = self._state
         table = self._context.table
         if pages:
-            known = state.pages.newest(_TABLE_PAGES)
+            known = state.pages.newest(table_budget // SHORTEST_LINE + 1)
             table = PageTable([*known, *pages]).render(table_budget, self._count)
         summary = newest.summary if newest else None
         with state.database.transaction():

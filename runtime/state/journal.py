@@ -19,6 +19,9 @@ _COLUMNS = (
 )
 
 
+_NEAR = 8  # messages that are read along, rather than with a query of their own
+
+
 class Journal:
     """Messages of one agent."""
 
@@ -129,6 +132,28 @@ class Journal:
             (seq, seq, limit),
         )
         return [message_of(row) for row in reversed(rows)]
+
+    def before_each(self, seqs: Sequence[int], limit: int) -> dict[int, list[Message]]:
+        """`before` of many messages that lie close together, for little more than reading them."""
+        found: dict[int, list[Message]] = {}
+        latest: dict[int, list[Message]] = {}  # by conversation, since the start of the run
+        wanted, at = sorted(seqs), 0
+        while at < len(wanted):
+            end = at
+            while end + 1 < len(wanted) and wanted[end + 1] - wanted[end] <= _NEAR:
+                end += 1
+            due = set(wanted[at : end + 1])
+            latest.clear()
+            for message, _, _ in self.range(wanted[at], wanted[end]):
+                earlier = latest.setdefault(message.conversation, [])
+                if message.seq in due:
+                    # At the start of a run or of a conversation the rest lies before it, if at all.
+                    known = len(earlier) == limit
+                    found[message.seq] = earlier[:] if known else self.before(message.seq, limit)
+                if message.kind in ("talk", "observation"):
+                    latest[message.conversation] = [*earlier, message][-limit:]
+            at = end + 1
+        return found
 
     def newest(self, limit: int, *, before: int | None = None) -> list[Message]:
         """Messages that people and models said or observed, newest first."""

@@ -18,7 +18,9 @@ class StateOutbox:
 
     def pending(self, limit: int) -> list[OutboxItem]:
         rows = self._db.rows("SELECT * FROM outbox ORDER BY number LIMIT ?", (limit,))
-        messages = self._journal.get([r["key"] for r in rows if r["tier"] == "recall"])
+        said = [r["key"] for r in rows if r["tier"] == "recall"]
+        messages = self._journal.get(said)
+        before = self._journal.before_each(said, 2)
         passages = self._passages.get([r["key"] for r in rows if r["tier"] == "archival"])
         items = []
         for row in rows:
@@ -32,7 +34,7 @@ class StateOutbox:
                         "put" if op == "put" and message else "delete",
                         f"m{key}",
                         message=message if op == "put" else None,
-                        before=tuple(self._journal.before(key, 2)) if message else (),
+                        before=tuple(before.get(key, ())),
                     )
                 )
             else:

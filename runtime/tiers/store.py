@@ -87,6 +87,7 @@ class TierStore:
         self._tables: dict[Tier, Table] = {}
         self._commits: dict[Tier, int] = {}  # since the last compaction
         self._indexed: set[Tier] = set()
+        self._newest: dict[Tier, int] = {}  # seq
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -105,11 +106,15 @@ class TierStore:
             if any(row.vector is not None for row in rows):
                 table = self._with_vectors(tier, table)
             parents = list(dict.fromkeys(row.parent for row in rows))
-            # A look first: nearly every batch is new, and a delete is a commit of its own.
-            if table.count_rows(any_of("parent", parents)):
+            # A look first: nearly every batch is new, and a delete is a commit of its own. What
+            # is newer than anything there needs no look, which costs more the more there is.
+            newest = self._newest_seq(tier, table)
+            known = any(row.seq <= newest for row in rows)
+            if known and table.count_rows(any_of("parent", parents)):
                 table.delete(any_of("parent", parents))
                 self._committed(tier)
             table.add(to_arrow(rows, table.schema))
+            self._newest[tier] = max(newest, *(row.seq for row in rows))
             self._committed(tier)
 
     def delete(self, tier: Tier, parents: Sequence[str]) -> None:
@@ -283,11 +288,13 @@ class TierStore:
             self._tables.clear()
             self._commits.clear()
             self._indexed.clear()
+            self._newest.clear()
 
     def close(self) -> None:
         """Let go of the handles. The store may be used again."""
         with self._guard:
             self._tables.clear()
+            self._newest.clear()  # somebody else may hold the agent in between
             self._db = None
 
     # --- inside -----------------------------------------------------------------------------
@@ -353,6 +360,14 @@ class TierStore:
                 f"but {_named(ours, theirs)} is configured",
                 hint=f"pagemind memory reembed {self._agent}",
             )
+
+    def _newest_seq(self, tier: Tier, table: "Table") -> int:
+        """The largest seq in the table; read once, since whoever writes holds the agent."""
+        if tier not in self._newest:
+            order: Any = [{"column_name": "seq", "ascending": False}]
+            found = table.search().order_by(order).select(["seq"]).limit(1).to_arrow()
+            self._newest[tier] = max(found["seq"].to_pylist(), default=0)
+        return self._newest[tier]
 
     def _committed(self, tier: Tier) -> None:
         self._commits[tier] = self._commits.get(tier, 0) + 1

@@ -226,13 +226,13 @@ class WriteBack:
         wait: float | None = None  # until the next visit; None: until the next kick
         settled = True  # all that was pending when the drains asked is written, or failed
         try:
-            items = agent.outbox.pending(WRITE_BACK_ROWS)
-            full = len(items) >= WRITE_BACK_ROWS
-            if items and (full or idle or waited_for):
+            unwritten = agent.outbox.count()
+            if unwritten and (unwritten >= WRITE_BACK_ROWS or idle or waited_for):
+                items = agent.outbox.pending(WRITE_BACK_ROWS)
                 self._write(agent, items, with_vectors=not hurried)
                 agent.writing.worked()
-                wait, settled = 0.0, not full
-            elif items:  # too few for a commit of their own
+                wait, settled = 0.0, len(items) < WRITE_BACK_ROWS
+            elif unwritten:  # too few for a commit of their own
                 wait = agent.kicked_at + WRITE_BACK_IDLE_SECONDS - now
             elif waited_for or self._fill(agent):
                 wait = 0.0
