@@ -384,9 +384,9 @@ class Agent:
                 _log.warning("idle flush failed", exc_info=True)
 
     def flush(self, cancel: CancelToken | None = None) -> Flushed:
-        """Page out now, whatever the pressure."""
+        """Page out now, whatever the pressure: all but the newest group."""
         with self._lock:
-            return self.queue_manager.flush(None, reason="asked", cancel=cancel)
+            return self.queue_manager.flush(None, keep=0, reason="asked", cancel=cancel)
 
     def close(self) -> None:
         """Let the agent go: unwritten rows are carried over, the lock is released. Idempotent."""

@@ -49,7 +49,12 @@ class Terminal:
     def text(self) -> str:
         return _ESCAPES.sub("", self.raw)
 
-    def expect(self, wanted: str, seconds: float = 90.0) -> str:
+    @property
+    def lines(self) -> list[str]:
+        """What stood in each line at last: what was replaced in place is gone."""
+        return _ESCAPES.sub("", re.sub(r"[^\n]*\r\x1b\[K", "", self.raw)).splitlines()
+
+    def expect(self, wanted: str, seconds: float = 60.0) -> str:
         """Wait until something new appears; what came up to its end."""
         end = time.monotonic() + seconds
         while True:

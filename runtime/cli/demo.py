@@ -1,17 +1,7 @@
 """`pagemind demo`: 600 messages through a window of 2,048 tokens, a kill, and questions.
 
 No model, no key, no network: a script plays the model (runtime/demo/script.py), everything else is
-what `chat` runs. With --json one object is printed, whose numbers are all measured:
-
-    messages, window, embedding, seed, seconds, home (null if removed)
-    pour       turns, seconds, model_calls, warnings, archived, flushes, pages, usable,
-               max_prompt_tokens, tokens_sent, tokens_replay, tokens_vs_replay
-    kill       signal, during, exchange, flush, exit_code, acknowledged, reopened_ms,
-               found_at_start, resent, answered_from_store
-    check      acknowledged, found, twice, in_window, in_pages, homeless, pages, passages
-    questions  items {question, answer, tool_calls [{name, arguments}], quote, exact, message,
-               page, speaker, said_at, messages_ago, sliding_window {knows, messages, since},
-               summary {telling_words, has, tokens}}
+what `chat` runs. The numbers of --json are all measured (docs/json.md says which).
 """
 
 import sys
@@ -121,7 +111,7 @@ def _ask(home: Path, screen: "Screen | None") -> "list[Answered]":
 def _report(
     tally: "Tally", checked: "Check", asked: "list[Answered]", seconds: float, home: Path | None
 ) -> dict[str, Any]:
-    """The keys at the head of this file."""
+    """The answer of --json (docs/json.md), without the schema number."""
     from dataclasses import asdict
 
     from pagemind.runtime.demo.stage import WINDOW, definition

@@ -60,7 +60,8 @@ class Talk:
         say("/help lists the commands, Ctrl-D leaves")
         prompt.when_shown(self._opening.start)  # the first prompt need not compete with it
         try:
-            self._lines_of(prompt)
+            with _keys_kept():
+                self._lines_of(prompt)
         finally:
             self._close()
         return 0
@@ -83,27 +84,23 @@ class Talk:
     def _lines_of(self, prompt: Prompt) -> None:
         leaving = False
         while True:
+            line = ""
             try:
                 line = prompt.read()
+                if line.strip() and not self._take(line):
+                    return
+                leaving = False
             except EOFError:
                 return
+            except Closed:
+                self._opening.agent()  # raises what closed it
             except KeyboardInterrupt:
                 if leaving:
                     return
                 leaving = True
+                if line.strip():
+                    say("not sent: the agent is still opening")
                 say("Ctrl-C again leaves, and so does Ctrl-D")
-                continue
-            except Closed:
-                self._opening.agent()  # raises what closed it
-                continue
-            leaving = False
-            if not line.strip():
-                continue
-            try:
-                if not self._take(line):
-                    return
-            except KeyboardInterrupt:
-                say("not sent: it is still opening")
 
     def _take(self, line: str) -> bool:
         """Run one line; False if it asks to leave. Raises what prevented the agent's opening."""
@@ -150,7 +147,7 @@ class Talk:
         scene.remember()
         guided = scene.agent.state.database.meta("protocol") == "guided"
         view = TurnView(guided=guided) if self._watched else None
-        with stop_on_interrupt() as cancel, _no_echo():
+        with stop_on_interrupt() as cancel:
             try:
                 result = start(view or ignore, cancel)
             except KeyboardInterrupt:
@@ -217,17 +214,15 @@ class Talk:
 
 
 @contextmanager
-def _no_echo() -> Iterator[None]:
-    """What is typed while a turn runs waits for the next prompt instead of marring the answer."""
-    if not sys.stdin.isatty():
-        yield
-        return
+def _keys_kept() -> Iterator[None]:
+    """Between prompts too, keys wait for the next prompt as they are: what is typed while a turn
+    runs does not mar the answer, and Ctrl-D is not swallowed. Ctrl-C stays a signal."""
     import termios
 
     stdin = sys.stdin.fileno()
     before = termios.tcgetattr(stdin)
     silent = list(before)
-    silent[3] &= ~termios.ECHO
+    silent[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(stdin, termios.TCSANOW, silent)
     try:
         yield
