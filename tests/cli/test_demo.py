@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,14 +13,14 @@ import pytest
 from pagemind.runtime.demo.phrases import QUESTIONS
 from pagemind.runtime.demo.talk import EXCHANGES, talk
 
-# As the console script calls it, without the other commands.
-DEMO = "import typer; from pagemind.runtime.cli.demo import demo; typer.run(demo)"
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = "from pagemind.runtime.cli.app import main; raise SystemExit(main())"
 Report = dict[str, Any]
 
 
 def run(*arguments: str, temporary: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-c", DEMO, *arguments],
+        [sys.executable, "-c", DEMO, "demo", *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -41,6 +42,23 @@ def report(temporary: Path) -> Report:
     assert done.returncode == 0, done.stderr
     found: Report = json.loads(done.stdout)
     return found
+
+
+def test_the_report_is_as_documented(report: Report) -> None:
+    """docs/json.md has its keys and no others."""
+    text = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    section = text.partition("\n## demo\n")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+    assert keys({k: v for k, v in report.items() if k != "schema"}) == documented
+
+
+def keys(value: Any, path: str = "") -> set[str]:
+    """`a.b[].c` for every value; lists of texts and arguments of calls stay whole."""
+    if isinstance(value, dict) and not path.endswith("arguments"):
+        return {k for name, v in value.items() for k in keys(v, f"{path}.{name}".lstrip("."))}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return {k for each in value for k in keys(each, f"{path}[]")}
+    return {path}
 
 
 def test_every_acknowledged_message_is_there_once(report: Report) -> None:

@@ -1,0 +1,53 @@
+"""The benchmarks run and write what contract and README promise; their figures are not judged."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(script: str, *arguments: str, out: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, f"benchmarks/{script}", *arguments, "--json", str(out)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+    assert {"commit", "machine", "data_sha256", "seed"} <= found.keys()
+    return found
+
+
+def test_turn_overhead_has_a_row_for_each_history(tmp_path: Path) -> None:
+    """Scripts rely on history, both CPU times and via."""
+    found = run("turn_overhead.py", "--history", "4", "12", "--turns", "8", out=tmp_path / "f.json")
+    assert [row["history"] for row in found["rows"]] == [4, 12]
+    for row in found["rows"]:
+        assert row["via"] == "scripted"
+        assert row["cpu_ms_total"] > 0
+        assert row["cpu_ms_foreground"] > 0
+
+
+def test_startup_gives_ratios(tmp_path: Path) -> None:
+    """Help and the first prompt are compared with a bare import."""
+    found = run("startup.py", "--runs", "1", out=tmp_path / "f.json")
+    assert found["help_vs_bare"] > 0
+    assert found["chat_prompt_vs_bare"] > 0
+
+
+def test_every_script_is_in_the_readme() -> None:
+    """What can be run is listed."""
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    scripts = [
+        path.name
+        for path in (ROOT / "benchmarks").glob("*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+    ]
+    assert scripts
+    assert not [name for name in scripts if f"| `{name}` |" not in text]
