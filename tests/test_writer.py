@@ -16,11 +16,15 @@ PLAIN = "name: ada\nembedding: none\ncontext_window: 4096\n"
 
 @pytest.fixture
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
-    """A home with one agent, and nothing in the environment that names a model."""
-    monkeypatch.setattr("pagemind.runtime.runtime.choose", pytest.fail)
+    """A home with one agent, for which no model may be looked for."""
     with Runtime(tmp_path, clock=FrozenClock(), embedder=HashingEmbedder(32)) as runtime:
         runtime.create("ada", parse_definition(PLAIN))
+        monkeypatch.setattr("pagemind.runtime.runtime.choose", _never)
         yield runtime
+
+
+def _never(*_: object, **__: object) -> None:
+    pytest.fail("a model was looked for")
 
 
 def found(runtime: Runtime, query: str) -> list[str]:
