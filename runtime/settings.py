@@ -83,9 +83,9 @@ LOCAL_PREFETCH_TOKENS = 120
 # What a very small model can choose from (protocol guided).
 GUIDED_FUNCTIONS = ("core_append", "core_edit", "recall_search", "archival_search", "page_in")
 GUIDED_RELEVANT = 0.30  # cosine at which a known fact answers a question (measured on MiniLM)
-GUIDED_NEAR = 0.40  # … about something else than what was asked for by name
 GUIDED_UNASKED = 0.50  # … a question that does not speak of the person
 GUIDED_BESIDE = 0.25  # and at which it may stand beside one that does
+GUIDED_TALK = 4  # messages before one that no known fact bears on
 GUIDED_FACTS = 4  # that are shown with a question
 GUIDED_ALL_FACTS = 12  # … when everything that is known is asked for
 GUIDED_CLAIM_CHARS = 400  # of a message that is read for lasting facts

@@ -73,7 +73,7 @@ class GuidedModel:
         """Warm the heads of all questions, the reply's last: it is the longest."""
         for question in (guided_facts.question("."), guided_search.question(".")):
             self._inner.prefill(question)
-        self._inner.prefill(_reply_request(request, request.messages, "."))
+        self._inner.prefill(_reply_request(request, (), "."))
 
     def complete(
         self,
@@ -114,8 +114,11 @@ class GuidedModel:
     def _reply(
         self, request: ModelRequest, turn: GuidedTurn, asking: "_Asking", on_text: OnText | None
     ) -> ModelReply:
-        said = guided_search.said_with_facts(turn, self._relevance)
-        reply = asking.complete(_reply_request(request, turn.earlier, said), on_text)
+        said, by_facts = guided_search.said_with_facts(turn, self._relevance)
+        # An answer from facts needs no talk before it: seeing its own last replies, a small model
+        # falls into repeating them. Otherwise the last exchanges give the thread.
+        earlier = () if by_facts else turn.earlier
+        reply = asking.complete(_reply_request(request, earlier, said), on_text)
         return ModelReply(
             reply.text,
             usage=asking.usage,
@@ -174,7 +177,7 @@ def _reply_request(request: ModelRequest, earlier: Sequence[Message], said: str)
     ]
     return ModelRequest(
         system=(request.system[0], *own, head_text(request.messages), prompt.instructions),
-        messages=(*examples, *talk, last),
+        messages=(*examples, *talk[-settings.GUIDED_TALK :], last),
         max_tokens=min(request.max_tokens, settings.LOCAL_MAX_TOKENS),
         temperature=request.temperature,
     )

@@ -63,6 +63,8 @@ def choose(turn: GuidedTurn, relevance: Relevance, answer: Answer) -> tuple[str,
     past = bool(_PAST.search(asked))
     if not past and not plain_talk.asks_about_person(asked):
         return None
+    if not past and _ADVICE.match(asked) and not plain_talk.owned(asked):
+        return None
     if _EVERYTHING.search(asked) and not plain_talk.owned(asked):
         return None
     if not _wants_search(asked) and _answered(turn, asked, relevance):
@@ -77,16 +79,16 @@ def choose(turn: GuidedTurn, relevance: Relevance, answer: Answer) -> tuple[str,
     return first or "recall_search", query
 
 
-def said_with_facts(turn: GuidedTurn, relevance: Relevance) -> str:
-    """What the reply answers: the person's words, with the facts that bear on them in front.
+def said_with_facts(turn: GuidedTurn, relevance: Relevance) -> tuple[str, bool]:
+    """What the reply answers, and whether facts that bear on it stand in front of it.
 
     What was just noted stands alone: beside the person's own words a small model repeats those.
     """
     if not _asked(turn):
         new = [person_facts.second_person(note) for note in turn.noted]
-        return f"[New: {' '.join(new)}]" if new else turn.said
+        return (f"[New: {' '.join(new)}]", True) if new else (turn.said, False)
     facts = facts_for_reply(turn, relevance)
-    return f"[{facts}] {turn.said}" if facts else turn.said
+    return (f"[{facts}] {turn.said}", True) if facts else (turn.said, False)
 
 
 def facts_for_reply(turn: GuidedTurn, relevance: Relevance) -> str:
@@ -103,18 +105,13 @@ def facts_for_reply(turn: GuidedTurn, relevance: Relevance) -> str:
     )
     personal = plain_talk.asks_about_person(asked) or bool(_PAST.search(asked))
     owned = plain_talk.owned(asked)
-    if owned:  # asked for a thing of theirs: a fact about another must be very near to answer
-        scored = [
-            (score, text)
-            for score, text in scored
-            if owned[0] in _stems(text) or score >= settings.GUIDED_NEAR
-        ]
+    scored = [(score, text) for score, text in scored if _may_answer(text, owned)]
     if not scored or (scored[0][0] < settings.GUIDED_UNASKED and not personal):
         chosen = []
     else:
         floor = max(settings.GUIDED_BESIDE, scored[0][0] * 0.5)
         chosen = [text for score, text in scored[: settings.GUIDED_FACTS] if score >= floor]
-    if not chosen and turn.searched and not _ADVICE.match(asked):
+    if not chosen and personal and (turn.searched or not _ADVICE.match(asked)):
         return "Nothing found."
     return " ".join(chosen)
 
@@ -148,7 +145,15 @@ def _answered(turn: GuidedTurn, asked: str, relevance: Relevance) -> bool:
     if not near:
         return False
     owned = plain_talk.owned(asked)
-    return not owned or any(owned[0] in _stems(text) for text in near)
+    if owned and _PAST.search(asked):  # what was said is asked for, not what is so
+        return all(any(thing in _stems(text) for text in near) for thing in owned)
+    return any(_may_answer(text, owned) for text in near)
+
+
+def _may_answer(text: str, owned: list[str]) -> bool:
+    """`Your dog is called Rex` says nothing of my cat, `You work as a nurse` may tell my job."""
+    stems = _stems(text)
+    return not owned or text.startswith("You ") or any(thing in stems for thing in owned)
 
 
 def _stems(text: str) -> set[str]:
@@ -191,4 +196,4 @@ def _own_query(asked: str) -> str:
     """The question's own telling words."""
     wanted = plain_talk.terms(asked)
     kept = [word for word in plain_talk.words(asked) if plain_talk.stem(word) in wanted]
-    return " ".join(dict.fromkeys(kept))
+    return " ".join(dict.fromkeys(kept)) or " ".join(plain_talk.owned(asked))

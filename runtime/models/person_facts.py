@@ -12,7 +12,8 @@ from pagemind.runtime import settings
 from pagemind.runtime.models.plain_talk import stem, terms, words
 
 _LEAD = re.compile(
-    r"^(?:(?:please|btw|by the way|actually|well|so|and|but|oh|also|hey|hi|hello|no|yes|ok|okay|"
+    r"^(?:(?:please|turns out|hi there|hello there|hey there|"
+    r"btw|by the way|actually|well|so|and|but|oh|also|hey|hi|hello|no|yes|ok|okay|"
     r"just|remember|note|know|memori[sz]e|keep in mind|don['’]t forget|do not forget)"
     r"(?:\s+that\b)?[\s,:;-]+)+",
     re.IGNORECASE,
@@ -41,6 +42,14 @@ _SINGULAR = re.compile(
 )
 _MOVED = re.compile(
     r"^(?:has |have |had )?(?:just |recently )?moved (?:house )?to (?=\w)", re.IGNORECASE
+)
+_CALLED = re.compile(
+    r"(?i:(?:you can|people|friends|everyone|everybody|they|my friends) )?(?i:call me) (\w.*)$|"
+    r"([A-ZÀ-Þ][\w-]+) here$"
+)
+_COMMON = frozenset(
+    "the a an our my people next last since every all both some many on in at this that these "
+    "those it its there here when if as for from with no not is are was has can't turns".split()
 )
 _MOVE = re.compile(r"\b(?:move|moved|moving)\b", re.IGNORECASE)
 _FIRST = frozenset({stem("i"), stem("i'm"), stem("i've"), stem("i'll"), stem("i'd")})
@@ -74,6 +83,8 @@ def settle(notes: Sequence[str], claim: str) -> list[str]:
     Where the notes add words of their own or lose a name, a number or much of the rest, the claim
     itself is kept, in the third person.
     """
+    if _CALLED.match(_LEAD.sub("", claim).rstrip(" .!")):
+        return [third_person(claim)]  # a name said outright needs no wording
     grounded = [note for note in map(_plain, notes) if note and _share(note, claim) > 0]
     if not grounded:
         return []
@@ -90,8 +101,8 @@ def settle(notes: Sequence[str], claim: str) -> list[str]:
 def third_person(claim: str) -> str:
     """`My sister Nina works in Rome.` is `sister Nina works in Rome`; `I drive` is `drives`."""
     text = _TAIL.sub("", _LEAD.sub("", claim.strip()).rstrip(" .!…"))
-    if named := re.match(r"(?:you can )?call me (?=\w)", text, re.IGNORECASE):
-        return f"name is {text[named.end() :]}"
+    if named := _CALLED.match(text):
+        return f"name is {named[1] or named[2]}"
     text = re.sub(r"^(?:my|our)\s+", "", text, flags=re.IGNORECASE)
     text = re.sub(r"\bI['’]?m\b", "I am", text)
     text = re.sub(r"\b([Ww]e)['’]re\b", r"\1 are", text)
@@ -209,6 +220,7 @@ def _mend(note: str, claim: str) -> str:
         note = f"{_third(first.lower())} {rest}".strip()
     note = re.sub(r"^(?:they|we)['’]re\b|\bI am\b", "is", note)
     note = re.sub(r"\b(?:my|our)\b ?", "", note, flags=re.IGNORECASE)
+    note = re.sub(r"\b(?:me|us)\b", "them", note)
     note = re.sub(r"\b(?:I|we)\b", "they", note).replace("they was", "they were")
     return _moved(note)
 
@@ -269,9 +281,9 @@ def _head(line: str) -> str:
 
 
 def _lower_first(text: str) -> str:
-    first = text.split(" ", 1)[0]
-    common = first[1:].islower() and stem(first) not in ("", first)
-    return text[:1].lower() + text[1:] if common or first.lower() in _AUXILIARY else text
+    """Without the capital of a sentence's start, unless it may be a name."""
+    first = text.split(" ", 1)[0].lower()
+    return text[:1].lower() + text[1:] if first in _COMMON else text
 
 
 def _sentence(text: str) -> str:

@@ -45,6 +45,7 @@ _PLEASANTRY = frozenset(
 _FIRST_PERSON = re.compile(
     r"\b(?:I|me|my|mine|myself|we|us|our|ours|I['’](?:m|ve|d|ll))\b", re.IGNORECASE
 )
+_OWNED = re.compile(r"\b(?:my|our)\s+(?:(?:old|new|own|dear)\s+)*([\w-]+)", re.IGNORECASE)
 _FOR_ME = re.compile(
     r"\b(?:tell|give|show|help|teach|write|sing|send|let|make|find|get|bring|ask|wish|(?:to|for|with))"
     r" (?:me|us)\b",
@@ -138,13 +139,9 @@ def stem(word: str) -> str:
 
 
 def owned(sentence: str) -> list[str]:
-    """What a question says the person has: `my sister's dog` gives sister and dog."""
-    found = []
-    for match in re.finditer(
-        r"\b(?:my|our)\s+((?:[\w-]+['’]s\s+)*[\w-]+(?:['’]s\s+[\w-]+)?)", sentence, re.IGNORECASE
-    ):
-        found += [stem(word) for word in words(match[1])]
-    return found
+    """What a question says the person has: sister for `my sister's dog`, name and dog for `my
+    name and my dog`."""
+    return [stem(match[1]) for match in _OWNED.finditer(sentence)]
 
 
 def _first(sentence: str) -> str:
@@ -161,6 +158,7 @@ def _without_pleasantries(sentence: str) -> str:
         piece
         for piece in pieces
         if _FIRST_PERSON.search(piece)
+        or re.search(r"[A-ZÀ-Þ][\w-]+ here[.!]?$", piece)
         or len(pieces) == 1
         or (words(piece) or [""])[0] not in _PLEASANTRY
     ]
@@ -174,6 +172,7 @@ def _says_something(sentence: str) -> bool:
     mine = bool(_FIRST_PERSON.search(sentence))
     if len(found) < 2 or _PASSING.match(sentence):
         return False
+    mine = mine or bool(re.search(r"[A-ZÀ-Þ][\w-]+ here[.!]?$", sentence))
     if found[0] in _PLEASANTRY and not mine and len(found) <= 8 and "not" not in found:
         return False
     if mine or re.search(r"\d|\bnot\b|\bno longer\b", sentence):

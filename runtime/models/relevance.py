@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.model import Embedder
-from pagemind.runtime.models.plain_talk import stem, terms
+from pagemind.runtime.models.plain_talk import owned, stem, terms
 
 _CACHED = 2048  # vectors of lines seen before; a few megabytes
 
@@ -58,10 +58,11 @@ def turned(question: str) -> str:
 
 def _overlap(question: str, text: str) -> float:
     """The share of the question's meaningful stems that the text has. A question without any,
-    such as `what's my name?`, is judged by its last word."""
-    asked = terms(question)
+    such as `who is it?`, is judged by its last word."""
+    asked = terms(question) | set(owned(question))
     if not asked:
         last = re.findall(r"\w+", question)
         asked = frozenset({stem(last[-1])}) if last else frozenset()
         return float(bool(asked & {stem(word) for word in re.findall(r"\w+", text)}))
-    return len(asked & terms(text)) / len(asked)
+    said = {stem(word) for word in re.findall(r"\w+", text)}
+    return len(asked & said) / len(asked)

@@ -320,7 +320,7 @@ def test_the_instructions_are_compact() -> None:
 
 
 def test_prefill_warms_the_heads_that_are_asked_later() -> None:
-    """Each question's own head is read in advance, the reply's with all of the talk so far."""
+    """Each question's own head is read in advance, up to where the person's words come in."""
     warmed: list[ModelRequest] = []
 
     class Warming(ScriptedModel):
@@ -336,5 +336,30 @@ def test_prefill_warms_the_heads_that_are_asked_later() -> None:
     for head in warmed:
         later = by_kind[kind(head)]
         assert head.system == later.system
-        assert head.messages[:-1] == later.messages[:-1]
+        examples = head.messages[:-1]
+        assert later.messages[: len(examples)] == examples
     assert [kind(each) for each in warmed] == ["note", "search", "reply"]
+
+
+def test_an_answer_from_facts_sees_no_talk() -> None:
+    """A small model repeats its last replies where it sees them: facts stand alone."""
+    model = inner()
+    talk = ("My cat is old.", "I will remember.", "Hm.", "Yes?")
+    guided = GuidedModel(model)
+    guided.complete(request(*talk, "What is my dog called?", known="dog is called Rex"))
+    guided.complete(request(*talk, "Go on."))
+    with_facts, without = (
+        [m.text for m in each.messages] for each in model.requests if kind(each) == "reply"
+    )
+    assert "Yes?" not in with_facts
+    assert without[-5:] == [*talk, "Go on."]
+
+
+def test_a_question_for_two_things_gets_both_facts() -> None:
+    """What is known of either stands before the question, and of nothing else."""
+    asked = "What is my name and what is my dog called?"
+    known = "name is Ada\ncat is called Tom\ndog is called Rex"
+    text = GuidedModel(inner()).complete(request(asked, known=known)).text
+    assert "Your name is Ada." in text
+    assert "Your dog is called Rex." in text
+    assert "Tom" not in text

@@ -94,3 +94,10 @@ def test_statement_and_question_are_told_apart() -> None:
 def test_other_languages_are_left_to_the_model() -> None:
     """Where no English word gives a sign, nothing is ruled out."""
     assert claims("Soy vegano.") == ["Soy vegano."]
+
+
+@pytest.mark.parametrize("claim", ["Hi there, Tomek here.", "People call me Tomek."])
+def test_a_name_said_outright_is_noted_as_such(claim: str) -> None:
+    """However the model words it."""
+    assert claims(claim) == [claim] or claims(claim) == ["Tomek here."]
+    assert settle([], claims(claim)[0]) == ["name is Tomek"]
