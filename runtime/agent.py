@@ -26,7 +26,7 @@ from pagemind.runtime.errors import (
 )
 from pagemind.runtime.event import Event, UserMessage
 from pagemind.runtime.intake import message_of, observation
-from pagemind.runtime.loop import Loop
+from pagemind.runtime.loop import INTERRUPTED, Loop
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Model
@@ -300,8 +300,30 @@ class Agent:
         """After opening: close what a killed process left open, and take what others left."""
         self.loop.mend()
         for row in self.state.turns.unfinished():
-            self.state.turns.close(row.turn, "interrupted", reasons=("the process ended",))
+            self._close_left_open(row)
         self.take_inbox()
+
+    def _close_left_open(self, row: TurnRow) -> None:
+        """A process ended in this turn: if its answer is stored it was answered, and is not asked
+        for again."""
+        messages = [m for m in self.state.journal.of_turn(row.turn) if m.kind == "talk"]
+        last = messages[-1] if messages else None
+        turn = self._turn(row.turn, messages[0]) if messages else None
+        if (
+            turn is None
+            or last is None
+            or last.role != "assistant"
+            or last.tool_calls
+            or last.text.endswith(INTERRUPTED)
+        ):
+            self.state.turns.close(row.turn, "interrupted", reasons=("the process ended",))
+            return
+        for message in messages[1:]:
+            turn.message_ids.append(message.short_id)
+            if message.role == "assistant" and message.said:
+                turn.texts.append(message.said)
+                turn.reply_seqs.append(message.seq)
+        self._finish(turn, "answered", None)
 
     def take_inbox(self) -> None:
         """Carry out what other processes left while this agent was in use."""

@@ -34,6 +34,8 @@ from pagemind.runtime.tool import ToolContext
 from pagemind.runtime.trace import Observer, TraceEvent
 from pagemind.runtime.turn import CallRecord, StopReason, Turn
 
+INTERRUPTED = " [interrupted]"  # the end of a reply that was cut off after it was shown
+
 
 class MakeContext(Protocol):
     """The context of a call."""
@@ -82,7 +84,7 @@ class Loop:
             step, reply = self.caller.call(turn, self._queue_manager, observer, cancel)
         except Interrupted as cut:
             # What the person has read was said: it stays, as text, without half a call.
-            self._say(turn, cut.step, (Text(clean_text(cut.text) + " [interrupted]"),))
+            self._say(turn, cut.step, (Text(clean_text(cut.text) + INTERRUPTED),))
             raise cut.cause from None
         return self._take(turn, step, reply, observer, cancel)
 

@@ -93,7 +93,7 @@ class Runtime:
             if made:
                 if not create:
                     self.home.find(name)  # raises with the nearest names
-                self.create(name, definition)
+                self.create(name, definition, model=model)
             registered = self.home.find(name)
             with self._lock:
                 if registered.id in self._agents:

@@ -155,6 +155,13 @@ class Journal:
             at = end + 1
         return found
 
+    def of_turn(self, turn: int) -> list[Message]:
+        """Every message of a turn, in order."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM messages WHERE turn = ? ORDER BY seq", (turn,)
+        )
+        return [message_of(row) for row in rows]
+
     def newest(self, limit: int, *, before: int | None = None) -> list[Message]:
         """Messages that people and models said or observed, newest first."""
         rows = self._db.rows(

@@ -93,3 +93,22 @@ def test_an_id_with_odd_characters_is_an_id(tmp_path: Path) -> None:
     with agent_at(tmp_path, ScriptedModel(["Yes."])) as agent:
         first = agent.send("One.", id="m-\ud83c")
         assert agent.send("One.", id="m-\ud83c").turn == first.turn
+
+
+def test_an_answer_that_was_stored_is_not_asked_for_again(tmp_path: Path) -> None:
+    """A process that dies between the reply and the end of its turn has answered."""
+
+    class Dies(BaseException):
+        pass
+
+    def die(*_: object) -> None:
+        raise Dies
+
+    with agent_at(tmp_path, ScriptedModel(["Yes, here."])) as agent:
+        agent._finish = die  # type: ignore[method-assign,assignment]
+        with pytest.raises(Dies):
+            agent.send("Hello?", id="m-1")
+    with agent_at(tmp_path, ScriptedModel(["Asked again."])) as agent:
+        again = agent.send("Hello?", id="m-1")
+        assert (again.text, again.stop_reason) == ("Yes, here.", "answered")
+        assert [m.text for m in everything(agent)] == ["Hello?", "Yes, here."]
