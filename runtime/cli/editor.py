@@ -23,7 +23,8 @@ from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.styles import Style
 
 from pagemind.runtime.cli.talk import Closed
-from pagemind.runtime.settings import HISTORY_CHARS, PASTE_CHARS
+from pagemind.runtime.clock import SystemClock
+from pagemind.runtime.settings import HISTORY_CHARS, PASTE_CHARS, TYPING_PAUSE_SECONDS
 
 _STYLE = Style.from_dict({"prompt": "bold ansicyan", "continuation": "ansibrightblack"})
 _START, _END = "\x1b[200~", "\x1b[201~"
@@ -48,6 +49,9 @@ class Editor:
             input=source,
             enable_open_in_editor=False,
         )
+        self._clock = SystemClock()
+        self._typed_at = 0.0
+        self._session.default_buffer.on_text_changed += self._typed
 
     def read(self) -> str:
         """What a person typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C, Closed."""
@@ -72,10 +76,17 @@ class Editor:
         if app.loop is not None and app.is_running:
             app.loop.call_soon_threadsafe(self._close_if_empty)
 
+    def resting(self) -> bool:
+        """Whether nobody has typed for a moment."""
+        return self._clock.monotonic() - self._typed_at > TYPING_PAUSE_SECONDS
+
     @property
     def empty(self) -> bool:
         """Whether nothing is typed."""
         return not self._session.default_buffer.text
+
+    def _typed(self, buffer: Any) -> None:
+        self._typed_at = self._clock.monotonic()
 
     def _close_if_empty(self) -> None:
         app = self._session.app

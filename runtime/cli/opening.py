@@ -56,7 +56,8 @@ class Greeting:
 
 
 class Opening:
-    """`known` is called in the opening thread, with a Greeting; `failed` if it cannot be opened."""
+    """All three are called in the opening thread: `known` with a Greeting, `failed` if the agent
+    cannot be opened, `pause` to wait for a moment in which nobody types (False: do not prefill)."""
 
     def __init__(
         self,
@@ -64,17 +65,22 @@ class Opening:
         *,
         known: Callable[[Greeting], None],
         failed: Callable[[BaseException], None],
+        pause: Callable[[], bool],
     ) -> None:
         self._wanted = wanted
+        self._pause = pause
         self._known = known
         self._failed = failed
         self._runtime: Runtime | None = None
         self._agent: Agent | None = None
         self._error: BaseException | None = None
         self._ready = threading.Event()
+        self._warms = True
         self._thread = threading.Thread(target=self._run, name="pagemind-opening", daemon=True)
 
-    def start(self) -> None:
+    def start(self, *, warm: bool = True) -> None:
+        """Begin. `warm` also loads what the first turn will need, while there is time."""
+        self._warms = warm
         self._thread.start()
 
     def agent(self) -> "Agent":
@@ -110,15 +116,19 @@ class Opening:
         return self._agent
 
     def close(self, seconds: float) -> bool:
-        """Close everything that was opened; whether the thread ended within `seconds`."""
+        """Close the agent, and everything else if what still warms up ends within `seconds`."""
         if self._thread.ident is None:  # it was never started
             return True
-        if not self._ready.is_set():
-            self._thread.join(seconds)
-        if self._ready.is_set() and self._runtime is not None:
-            self._runtime.close()  # what still warms up is stopped by this
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        if not self._ready.wait(seconds):
+            return False
+        if self._agent is not None:
+            self._agent.close()
+        self._thread.join(seconds if self._agent is None else 0.0)
+        if self._thread.is_alive():
+            return False
+        if self._runtime is not None:
+            self._runtime.close()
+        return True
 
     # --- the thread -----------------------------------------------------------------------------
 
@@ -132,7 +142,8 @@ class Opening:
                 self._failed(error)
             else:
                 self._ready.set()
-                self._warm()
+                if self._warms:
+                    self._warm()
 
     def _open(self) -> None:
         from pagemind.runtime.cli import logs
@@ -168,7 +179,8 @@ class Opening:
             if not agent.model.name.startswith(("local/", "scripted/")):
                 litellm_library.load()
             agent.engine.search("recall", "hello", SearchFilters(), 1)
-            if agent.model.name.startswith("local/"):
+            # Loading an embedded model holds the interpreter's lock for a second.
+            if agent.model.name.startswith("local/") and self._pause():
                 agent.prefill()
         except Exception:
             logging.getLogger("pagemind.cli").debug("warming up failed", exc_info=True)

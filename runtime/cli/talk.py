@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pagemind.runtime.cli.failure import say, say_error
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("pagemind.cli")
 _CODES = {"answered": 0, "model_error": 4, "interrupted": 130}
 _LIMIT_REACHED = 5
+_LOOK_SECONDS = 0.1
 _LEAVE_SECONDS = 1.0  # how long libraries that still load may hold up the end
 
 
@@ -39,6 +40,9 @@ class Prompt(Protocol):
     def when_shown(self, call: Callable[[], None]) -> None:
         """Call once, when the prompt stands for the first time."""
 
+    def resting(self) -> bool:
+        """Whether nobody has typed for a moment."""
+
     def close(self) -> None:
         """End read(), unless something is typed already."""
 
@@ -52,7 +56,11 @@ class Talk:
         self._scene: Scene | None = None
         self._prompt: Prompt | None = None
         self._code = 0
-        self._opening = Opening(wanted, known=self._greet, failed=self._give_up)
+        self._ended = threading.Event()
+        self._prefilling: threading.Thread | None = None
+        self._opening = Opening(
+            wanted, known=self._greet, failed=self._give_up, pause=self._wait_for_pause
+        )
 
     def at(self, prompt: Prompt) -> int:
         """At a terminal, until the person leaves; the exit code."""
@@ -60,15 +68,22 @@ class Talk:
         say("/help lists the commands, Ctrl-D leaves")
         prompt.when_shown(self._opening.start)  # the first prompt need not compete with it
         try:
-            with _keys_kept():
+            # Pressed once more while the warning was printed, Ctrl-C means the same as after it.
+            with _keys_kept(), suppress(KeyboardInterrupt):
                 self._lines_of(prompt)
         finally:
-            self._close()
+            ended = self._close()
+        if not ended:
+            # A thread deep in a library's import or in the model would hold the process for
+            # seconds, or break it on the way out. All that matters is closed.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
         return 0
 
     def over(self, lines: Iterable[str]) -> int:
         """One turn for each line; the exit code of the last one that was not answered."""
-        self._opening.start()
+        self._opening.start(warm=False)
         try:
             for line in lines:
                 if line.strip() and not self._take(line):
@@ -189,7 +204,8 @@ class Talk:
             except Exception:
                 _log.debug("prefill failed", exc_info=True)
 
-        threading.Thread(target=warm, name="pagemind-prefill", daemon=True).start()
+        self._prefilling = threading.Thread(target=warm, name="pagemind-prefill", daemon=True)
+        self._prefilling.start()
 
     # --- opening and closing ----------------------------------------------------------------------
 
@@ -204,13 +220,19 @@ class Talk:
         if self._prompt is not None:
             self._prompt.close()
 
-    def _close(self) -> None:
-        if not self._opening.close(_LEAVE_SECONDS) and self._prompt is not None:
-            # A thread deep in a library's import would hold the process for seconds, or break it
-            # on the way out. All that matters is closed.
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(0)
+    def _wait_for_pause(self) -> bool:
+        """In the opening thread."""
+        assert self._prompt is not None
+        while not self._prompt.resting():
+            if self._ended.wait(_LOOK_SECONDS):
+                return False
+        return not self._ended.is_set()
+
+    def _close(self) -> bool:
+        """Close what is open; whether every thread has ended."""
+        self._ended.set()
+        warming = self._prefilling is not None and self._prefilling.is_alive()
+        return self._opening.close(_LEAVE_SECONDS) and not warming
 
 
 @contextmanager

@@ -111,12 +111,22 @@ class LlamaEngine:
         # The server always listens on a port of the loopback; a random key shuts it to others.
         params.api_keys = [secrets.token_urlsafe(24)]
         try:
+            _read_ahead(self.path)
             return xllamacpp.Server(params)
         except RuntimeError:
             raise LocalModelError(
                 f"{self.path.name}: llama.cpp cannot load it (damaged, or a format it lacks)",
                 hint="pagemind models pull, or give the path of another GGUF file",
             ) from None
+
+
+def _read_ahead(path: Path) -> None:
+    """Bring the file into the system's cache. The binding holds the interpreter's lock while it
+    loads: what it then waits for the disk, every other thread waits too."""
+    block = bytearray(4 << 20)
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(block):
+            pass
 
 
 def check_gguf(path: Path) -> None:

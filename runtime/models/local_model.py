@@ -59,6 +59,7 @@ class LocalModel:
         self._engine = LlamaEngine(find(name, home), threads=threads, window=self._window)
         self._clock = clock or SystemClock()
         self._waiting = 0  # completions that want the engine: a prefill in its way gives up
+        self._closed = False
         self._guard = threading.Lock()
 
     @property
@@ -87,18 +88,15 @@ class LocalModel:
                 self._waiting -= 1
 
     def prefill(self, request: ModelRequest) -> None:
+        if self._waiting or self._closed:
+            return
         body = self._body(request)
         body["max_tokens"] = 1
-        self._engine.chat(body, lambda chunk: self._waiting > 0)
+        self._engine.chat(body, lambda chunk: self._waiting > 0 or self._closed)
 
     def close(self) -> None:
-        with self._guard:
-            self._waiting += 1  # a prefill under way gives up instead of holding the engine
-        try:
-            self._engine.close()
-        finally:
-            with self._guard:
-                self._waiting -= 1
+        self._closed = True  # a prefill under way gives up, and none loads the engine again
+        self._engine.close()
 
     def _complete(
         self, request: ModelRequest, on_text: OnText | None, cancel: CancelToken | None
