@@ -12,6 +12,7 @@ from pagemind.runtime.errors import (
     ContextOverflow,
     ModelError,
     OutputReserveConflict,
+    PromptTooLarge,
 )
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import Model, ModelReply, ModelRequest
@@ -93,7 +94,10 @@ class ModelCaller:
                     max_tokens = max(RESERVE_MIN_TOKENS, max_tokens // 2)
                     continue
                 limit = int(min(limit, pressure.used) * OVERFLOW_SHRINK)
-                turn.count_flush(queue_manager.shrink(turn.event_seq, limit, cancel))
+                try:
+                    turn.count_flush(queue_manager.shrink(turn.event_seq, limit, cancel))
+                except PromptTooLarge:
+                    raise overflow from None  # by our count it fits: the provider has the word
                 continue
             self._learn(turn, step, reply, pressure)
             observer(

@@ -113,7 +113,7 @@ class QueueManager:
             table=context.table,
             pins=(),
             queue_start=newest.queue_start if newest else start,
-            held=newest.held if newest else None,
+            held=context.held.seq if context.held else None,
         )
         self.epoch = epoch.epoch
 
@@ -156,6 +156,7 @@ class QueueManager:
             views = self._state.history.views(seq)
             for message, _, pause in self._state.journal.range(seq, seq):
                 self._context.held = self._entry(message, views.get(seq, View()), pause)
+            self.begin_epoch("held")
 
     # --- pressure ---------------------------------------------------------------------------
 
@@ -226,7 +227,13 @@ class QueueManager:
 
     def _halved(self, entry: Entry) -> Entry | None:
         """Show a message at half its size; None if it does not get smaller."""
-        limit = max(EXCERPT_MIN_TOKENS, entry.tokens // 2)
+        return self._excerpted(entry, max(EXCERPT_MIN_TOKENS, entry.tokens // 2))
+
+    def _bare(self, entry: Entry) -> Entry | None:
+        """Show no more of a message than how to read it; None if that is not smaller."""
+        return self._excerpted(entry, 0)
+
+    def _excerpted(self, entry: Entry, limit: int) -> Entry | None:
         # A reading is only a reference: its excerpt would show the reference, so it becomes that.
         view = View("full") if entry.message.kind == "reading" else View("excerpt", limit)
         smaller = self._entry(entry.message, view, entry.pause)
@@ -246,22 +253,26 @@ class QueueManager:
 
         Raises PromptTooLarge when nothing gets smaller any more.
         """
-        stuck: set[int] = set()
-        while (pressure := self.measure()).paged > limit:
-            context = self._context
-            entries = [*context.queue, *([context.held] if context.held else [])]
-            candidates = [e for e in entries if e.seq not in stuck and e.view.form != "gone"]
-            if not candidates:
-                listed = ", ".join(f"{k} {v:,}" for k, v in pressure.sections.items() if v)
-                raise PromptTooLarge(
-                    f"the request needs {pressure.used:,} tokens and only {pressure.usable:,} may"
-                    f" be used ({listed})",
-                    sections=pressure.sections,
-                    hint="use a larger context_window, or shorten the prompt, blocks or tools",
-                )
-            largest = max(candidates, key=lambda e: e.tokens)
-            if self._halved(largest) is None:
-                stuck.add(largest.seq)
+        for smaller in (self._halved, self._bare):
+            stuck: set[int] = set()
+            while (pressure := self.measure()).paged > limit:
+                context = self._context
+                entries = [*context.queue, *([context.held] if context.held else [])]
+                candidates = [e for e in entries if e.seq not in stuck]
+                if not candidates:
+                    break
+                largest = max(candidates, key=lambda e: e.tokens)
+                if smaller(largest) is None:
+                    stuck.add(largest.seq)
+            else:
+                return
+        listed = ", ".join(f"{k} {v:,}" for k, v in pressure.sections.items() if v)
+        raise PromptTooLarge(
+            f"the request needs {pressure.used:,} tokens and only {pressure.fixed + limit:,} may"
+            f" be used ({listed})",
+            sections=pressure.sections,
+            hint="use a larger context_window, or shorten the prompt, blocks or tools",
+        )
 
     # --- flush --------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Callable
 
+_CLUSTER = 32  # code points; the longest emoji have fewer
 _CHARACTERS = 12  # more of them to a token only long runs of one character have
 
 
@@ -11,8 +12,7 @@ def shorten(text: str, tokens: int, count: Callable[[str], int]) -> str:
     if count(text) <= tokens:
         return text
     size = _largest(len(text), tokens, lambda size: count(text[:size] + "…"))
-    while 0 < size < len(text) and _joined(text, size):
-        size -= 1
+    size = _boundary(text, size, -1)
     space = text.rfind(" ", int(size * 0.7), size)
     return text[: space if space > 0 else size].rstrip() + "…"
 
@@ -22,9 +22,7 @@ def shorten_start(text: str, tokens: int, count: Callable[[str], int]) -> str:
     if count(text) <= tokens:
         return text
     size = _largest(len(text), tokens, lambda size: count("…" + text[len(text) - size :]))
-    start = len(text) - size
-    while 0 < start < len(text) and _joined(text, start):
-        start += 1
+    start = _boundary(text, len(text) - size, +1)
     space = text.find(" ", start, start + int(size * 0.3))
     return "…" + text[space + 1 if space >= 0 else start :].lstrip()
 
@@ -41,9 +39,14 @@ def _largest(length: int, tokens: int, cost: Callable[[int], int]) -> int:
     return low
 
 
-def _joined(text: str, at: int) -> bool:
-    """Whether a cut before text[at] would go through a combined character."""
-    return _joins(text[at]) or text[at - 1] == "\u200d"
+def _boundary(text: str, at: int, step: int) -> int:
+    """The nearest place from `at` on where a cut goes through no combined character."""
+    for tried in range(at, at + step * _CLUSTER, step):
+        if not 0 < tried < len(text):
+            return tried
+        if not _joins(text[tried]) and text[tried - 1] != "\u200d":
+            return tried
+    return at  # a pile of accents is no character
 
 
 def _joins(character: str) -> bool:

@@ -17,12 +17,13 @@ from pagemind.runtime.template import load
 
 # full: as stored; excerpt: its start and end with a page_in handle; handle: one line;
 # reading: the text that a page_in reference stands for; gone: not shown (an old notice).
+_LEAST_TOKENS = 12  # of arguments: what is shorter than a handle is no handle's business
 Form = Literal["full", "excerpt", "handle", "reading", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a message is shown; `tokens` is the size limit of the form."""
+    """How a message is shown; `tokens` is the size limit of the form (0: the handle alone)."""
 
     form: Form = "full"
     tokens: int = 0
@@ -73,9 +74,12 @@ def _excerpt(
     """Two thirds from the start, one third from the end, and the handle between them."""
     frame = load("excerpt")
     empty = frame.fill(head="", tail="", tokens=whole, id=message.short_id).strip()
-    budget = max(EXCERPT_MIN_TOKENS, limit) - count(empty)
-    if count(text) <= budget or budget <= 0:
-        return text if budget > 0 else empty
+    handle = count(empty)
+    if limit < EXCERPT_MIN_TOKENS:
+        return text if count(text) <= handle else empty
+    budget = limit - handle
+    if count(text) <= budget:
+        return text
     head = shorten(text, max(1, budget * 2 // 3), count)
     tail = shorten_start(text, max(1, budget // 3), count)
     return frame.fill(head=head, tail=tail, tokens=whole, id=message.short_id).strip()
@@ -85,10 +89,12 @@ def _short_calls(
     message: Message, limit: int, whole: int, count: Callable[[str], int]
 ) -> tuple[ToolCall, ...]:
     """Calls whose arguments are cut, with a handle to the whole; they stay JSON objects."""
-    share = max(EXCERPT_MIN_TOKENS, limit // max(1, len(message.tool_calls)))
+    share = limit // max(1, len(message.tool_calls))
+    if limit >= EXCERPT_MIN_TOKENS:
+        share = max(EXCERPT_MIN_TOKENS, share)
     return tuple(
         replace(call, arguments=_short_arguments(call, share, message.short_id, whole, count))
-        if count(call.arguments) > share
+        if count(call.arguments) > max(share, _LEAST_TOKENS)
         else call
         for call in message.tool_calls
     )
@@ -104,6 +110,8 @@ def _short_arguments(
         return frame.fill(head=head, tail="", tokens=whole, id=id).strip()
 
     handle = count(cut("", 1))
+    if share <= handle:
+        return json.dumps({"excerpt": id})
     arguments = call.parsed()
     texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
     if texts:

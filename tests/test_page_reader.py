@@ -51,6 +51,11 @@ def test_a_book_is_split_in_time() -> None:
     assert counted < 10 * len(book)
 
 
+def test_a_pile_of_accents_is_split_in_time() -> None:
+    """A character with thousands of marks on it is cut like any other text."""
+    assert len(split(["e" + "\u0301" * 5000], 64, count)) < 200
+
+
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[State]:
     state = State(tmp_path, FrozenClock())

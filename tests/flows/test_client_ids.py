@@ -112,3 +112,16 @@ def test_an_answer_that_was_stored_is_not_asked_for_again(tmp_path: Path) -> Non
         again = agent.send("Hello?", id="m-1")
         assert (again.text, again.stop_reason) == ("Yes, here.", "answered")
         assert [m.text for m in everything(agent)] == ["Hello?", "Yes, here."]
+
+
+def test_a_resumed_event_survives_a_restart(tmp_path: Path) -> None:
+    """What is shown again for a turn that was taken up is shown after a restart, too."""
+    model = ScriptedModel([ModelUnreachable("no route")], after="I see.")
+    with agent_at(tmp_path, model) as agent:
+        agent.send("What is the capital of France?", id="m-1")
+        for number in range(40):
+            agent.send(sentence(number))
+        agent.send("What is the capital of France?", id="m-1")
+        shown = [m.text for m in agent.context.render(128).messages]
+    with agent_at(tmp_path, ScriptedModel()) as agent:
+        assert [m.text for m in agent.context.render(128).messages] == shown
