@@ -5,6 +5,7 @@ follows after the commit, so that a crash or a failed summary leaves the old sta
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 
@@ -468,4 +469,6 @@ class QueueManager:
         """Between turns: flush if what was recorded without a model call filled the window."""
         if self.measure().level is Level.FLUSH:
             self.flush(None)
-            self._tighten(self.measure().flush_at)
+            # No request is made now: what cannot be shown will have left when one is.
+            with suppress(PromptTooLarge):
+                self._tighten(self.measure().flush_at)

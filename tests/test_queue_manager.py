@@ -58,7 +58,7 @@ def test_a_group_of_many_long_calls_still_fits(tmp_path: Path) -> None:
 
 
 def test_a_group_that_cannot_fit_ends_its_turn_only(tmp_path: Path) -> None:
-    """Sixty calls at once are refused with the numbers, and the next turn works."""
+    """Sixty calls at once are refused with the numbers; the agent opens and the next turn works."""
     calls = [
         call("core_append", call_id=f"call_{n:030}", block="human", content=str(n))
         for n in range(60)
@@ -68,6 +68,7 @@ def test_a_group_that_cannot_fit_ends_its_turn_only(tmp_path: Path) -> None:
         with pytest.raises(PromptTooLarge, match=r"only 8\d\d may be used \(system") as refused:
             agent.send("Go.")
         assert refused.value.sections["queue"] > 500
+    with agent_at(tmp_path, ScriptedModel(after="Here.")) as agent:
         assert agent.send("Are you there?").text == "Here."
 
 
