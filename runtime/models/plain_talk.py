@@ -32,6 +32,8 @@ _LEAD = frozenset(
     "please now then ok okay so hey oh well and but also btw actually just yes yeah no hi hello "
     "anyway by the way".split()
 )
+# "Please don't suggest seafood": a wish that lasts, not a thing to do.
+_FROM_NOW_ON = re.compile(r"\W*(?:please\W+)?(?:don['’]t|do not|never|always)\b", re.IGNORECASE)
 _KEEP = re.compile(
     r"\b(?:remember|memori[sz]e|don['’]t forget|do not forget|keep (?:\w+ )?in mind|note|"
     r"write (?:this|that|it) down|keep (?:it|this|that)|save (?:it|this|that)|call me|for later)\b",
@@ -98,12 +100,16 @@ def is_question(sentence: str) -> bool:
     first = _first(sentence)
     if _KEEP.search(sentence) and (first in _ASKED_TO or first not in _QUESTION):
         return False  # "can you keep that in mind?" tells more than it asks
-    return sentence.rstrip("\"') ").endswith("?") or first in _QUESTION
+    if sentence.rstrip("\"') ").endswith("?"):
+        return True
+    return first in _QUESTION and not _FROM_NOW_ON.match(sentence)
 
 
 def is_request(sentence: str) -> bool:
-    """Whether a sentence asks for something to be done, other than keeping a fact."""
-    return _first(sentence) in _REQUEST and not _KEEP.search(sentence)
+    """Whether a sentence asks for something to be done now, other than keeping a fact."""
+    if _KEEP.search(sentence) or _FROM_NOW_ON.match(sentence):
+        return False
+    return _first(sentence) in _REQUEST
 
 
 def claims(text: str) -> list[str]:

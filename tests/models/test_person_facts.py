@@ -101,3 +101,12 @@ def test_a_name_said_outright_is_noted_as_such(claim: str) -> None:
     """However the model words it."""
     assert claims(claim) == [claim] or claims(claim) == ["Tomek here."]
     assert settle([], claims(claim)[0]) == ["name is Tomek"]
+
+
+def test_a_wish_that_lasts_is_a_claim_and_no_request() -> None:
+    """What somebody never wants says something of them; what is to be done now does not."""
+    wish = "Please don't suggest seafood, I'm allergic to shellfish."
+    assert claims(wish)
+    assert questions(wish) == []
+    assert questions("Suggest a dinner.") == ["Suggest a dinner."]
+    assert questions("Don't you like cats?") == ["Don't you like cats?"]
