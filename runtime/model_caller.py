@@ -151,9 +151,9 @@ class ModelCaller:
 
     def _learn(self, turn: Turn, step: int, reply: ModelReply, pressure: Pressure) -> None:
         """Usage, cost and the calibration of our counter."""
-        if not reply.calibrates:
-            return
-        learnt = self._calibration.learn(pressure.used, reply.usage)
+        learnt = self._calibration
+        if reply.calibrates:
+            learnt = learnt.learn(pressure.used, reply.usage)
         with self._state.database.transaction():
             self._state.history.end_step(
                 step, usage=reply.usage, cost=reply.cost, finish=reply.finish
