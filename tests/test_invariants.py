@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from kernel_kit import small
+from laws import COUNTER, evicted_is_found, holds
 from odd_texts import ODD
 from wire_rules import FAMILIES, check
 
@@ -31,10 +32,8 @@ from pagemind.runtime.message import ToolCall
 from pagemind.runtime.model import ModelReply, ModelRequest, Usage
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import HashingEmbedder, ScriptedModel, call
-from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import make_tool
 
-COUNTER = TokenCounter()  # shared, so that the odd texts are counted once
 RULES = {family: rules_for(f"{family}/test") for family in FAMILIES}
 TEXTS = list(ODD.values())
 FEW = ("core_append", "page_in")
@@ -141,74 +140,6 @@ def tokens_of(request: ModelRequest) -> int:
         + sum(COUNTER.message(message) for message in request.messages)
         + COUNTER.tools(request.tools)
     )
-
-
-def holds(agent: Agent) -> None:
-    """Everything that must be true between two turns."""
-    state, context = agent.state, agent.context
-    journal = state.journal
-    messages = [m for m, _, _ in journal.range(1, journal.last_seq)]
-    epoch = state.history.epoch()
-    assert epoch is not None
-    start = epoch.queue_start
-
-    # seq is gapless.
-    assert [m.seq for m in messages] == list(range(1, journal.last_seq + 1))
-
-    # Pages are gapless and disjoint, from the first message to the queue.
-    pages = state.pages.all()
-    expected = 1
-    for page in pages:
-        assert page.first_seq == expected <= page.last_seq
-        expected = page.last_seq + 1
-    assert expected == start
-
-    # The queue holds what is in no page, but for notices that have had their time.
-    resident = {entry.seq for entry in context.queue}
-    for message in messages[start - 1 :]:
-        assert message.seq in resident or message.kind == "notice"
-    assert all(seq >= start for seq in resident)
-    assert context.queue.tokens == sum(entry.tokens for entry in context.queue)
-    for entry in context.queue:
-        assert entry.tokens == COUNTER.message(entry.shown)
-
-    # Every call has its result, once, and groups are whole in the queue and in pages.
-    for at, message in enumerate(messages):
-        if not message.tool_calls:
-            continue
-        results = messages[at + 1 : at + 1 + len(message.tool_calls)]
-        assert [r.tool_call_id for r in results] == [c.id for c in message.tool_calls]
-        group = {message.seq, *(r.seq for r in results)}
-        places = state.pages.of(sorted(group))
-        assert (places.keys() == group and len(set(places.values())) == 1) or not places
-        assert bool(places) == (message.seq < start)
-
-    # No empty message is kept, and blocks are within their limits.
-    assert not [m for m in messages if m.role == "assistant" and not (m.text or m.tool_calls)]
-    for block in state.blocks.all():
-        assert len(block.value) <= block.limit
-        assert block == context.core.get(block.label)
-        assert [v.version for v in state.blocks.history(block.label)][-1] == block.version
-
-
-def evicted_is_found(agent: Agent) -> None:
-    """Every message that left the queue stands in its page, to the letter."""
-    from pagemind.runtime.page_reader import PageReader
-
-    reader = PageReader(agent.state, count=COUNTER.count, zone=agent.zone, part_tokens=lambda: 2000)
-    for page in agent.state.pages.all():
-        first = reader.read(page.short_id, 1)
-        parts = [first.text] + [
-            reader.read(page.short_id, number).text for number in range(2, first.parts + 1)
-        ]
-        told = "".join("".join(part.partition("\n")[2] for part in parts).split())
-        for message, _, _ in agent.state.journal.range(page.first_seq, page.last_seq):
-            if message.kind in ("talk", "observation"):
-                assert "".join(message.text.split()) in told
-                assert f"{message.short_id}[" in told
-    keys = {item.key for item in agent.state.outbox.pending(1 << 30)}
-    said = agent.state.journal.newest(1 << 30)
-    assert keys >= {message.short_id for message in said}  # nothing was written back here
 
 
 def as_shown(agent: Agent) -> list[Any]:
