@@ -160,6 +160,20 @@ class Database:
             if self._connection.in_transaction:
                 self._connection.execute(f"RELEASE {name}")
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All that is read inside is of one instant, whatever a writer commits meanwhile."""
+        with self._lock:
+            if self._connection.in_transaction:
+                yield
+                return
+            with _translated(self.path):
+                self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
     def _check_epoch(self) -> None:
         if self.epoch is None:
             return

@@ -4,6 +4,7 @@ Rows are derived from the authority and can always be rebuilt from it. The table
 carries the schema and recipe versions; the vector column's carries the EmbeddingIdentity.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -147,6 +148,11 @@ def rows_of_passage(passage: Passage, zone: tzinfo = UTC) -> list[TierRow]:
 
 def _speaker(message: Message) -> str:
     return message.speaker or message.name or message.role
+
+
+def text_digest(text: str) -> str:
+    """What tells a row's text from another, short enough for millions in memory."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
 def embedded_text(row: TierRow) -> str:

@@ -34,6 +34,7 @@ from pagemind.runtime.tiers.schema import (
     arrow_schema,
     from_arrow,
     identity_of,
+    text_digest,
     to_arrow,
     vector_field,
 )
@@ -240,6 +241,39 @@ class TierStore:
             return int(table.count_rows("vector IS NULL" if known else None))
 
         return self._read(tier, read, 0)
+
+    def digests(self, tier: Tier) -> list[tuple[str, str, str]]:
+        """Id, parent and text digest of every row, to be compared with the authority."""
+
+        def read(table: "Table") -> list[tuple[str, str, str]]:
+            query = table.search().select(["id", "parent", "text"])
+            found = query.limit(max(1, table.count_rows())).to_arrow()
+            return [
+                (row["id"], row["parent"], text_digest(row["text"]))
+                for batch in found.to_batches(max_chunksize=1000)
+                for row in batch.to_pylist()
+            ]
+
+        return self._read(tier, read, [])
+
+    def unindexed(self, tier: Tier) -> dict[str, int] | None:
+        """The indexed fields, each with how many rows its index does not cover yet; None where
+        nothing was ever written."""
+
+        def read(table: "Table") -> dict[str, int] | None:
+            found: dict[str, int] = {}
+            for index in table.list_indices():
+                stats = table.index_stats(index.name)
+                for column in index.columns:
+                    found[column] = int(stats.num_unindexed_rows) if stats is not None else 0
+            return found
+
+        return self._read(tier, read, None)
+
+    @property
+    def embeds(self) -> bool:
+        """Whether rows are meant to have vectors."""
+        return self._identity is not None
 
     def check(self) -> None:
         """Raise what would refuse this store: EmbeddingMismatch, TierOutdated, SchemaTooNew."""

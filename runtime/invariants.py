@@ -1,0 +1,394 @@
+"""What always holds of an agent's stores, at every committed instant and after every kill.
+
+check_state() looks at the state database alone, check_tiers() compares LanceDB with it. Both only
+read, may run beside a writer, and return what they found: "wrong" breaks an invariant; "note" is
+a state that the next opening or write-back mends by itself. An empty list: all is well.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from pagemind.runtime.errors import PagemindError, UserError
+from pagemind.runtime.message import Message
+from pagemind.runtime.outbox import Tier
+from pagemind.runtime.settings import OPTIMIZE_COMMITS, WRITE_BACK_ROWS
+from pagemind.runtime.state.history import Epoch
+from pagemind.runtime.state.passages import digest
+from pagemind.runtime.state.state import State
+from pagemind.runtime.tiers.schema import LEXICAL, rows_of_message, rows_of_passage, text_digest
+from pagemind.runtime.tiers.store import TIERS, TierStore
+
+# open: opening the agent mends it; rebuild: `memory rebuild` does; "": only a backup could.
+Repair = Literal["", "open", "rebuild"]
+_SHOWN = 5  # of many alike
+_CHUNK = 1000  # messages read at once
+_TRIES = 3  # of a comparison beside a busy writer
+_UNINDEXED = OPTIMIZE_COMMITS * WRITE_BACK_ROWS  # rows between two compactions at most
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it should be. `check` names the invariant."""
+
+    check: str
+    status: Literal["note", "wrong"]
+    detail: str
+    repair: Repair = ""
+
+
+# --- the state database ---------------------------------------------------------------------------
+
+
+def check_state(state: State) -> list[Finding]:
+    """Everything that must be true of the authority, read as of one instant."""
+    with state.database.reading():
+        found = list(_messages(state))
+        found += _queries(state)
+        found += _pages(state)
+        found += _epochs(state)
+        found += _unfinished(state)
+        return found
+
+
+def _wrong(check: str, what: str, ids: list[str], repair: Repair = "") -> Iterator[Finding]:
+    """One finding for all that are alike; none for none."""
+    if ids:
+        more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+        yield Finding(check, "wrong", f"{what}: {', '.join(ids[:_SHOWN])}{more}", repair)
+
+
+def _messages(state: State) -> Iterator[Finding]:
+    """seq without gaps; every message readable; no empty reply; calls beside their results."""
+    gaps: list[str] = []
+    unreadable: list[str] = []
+    empty: list[str] = []
+    loose: list[str] = []
+    split: list[str] = []
+    open_turns = {row.turn for row in state.turns.unfinished()}
+    expected, last = 1, state.journal.last_seq
+    waiting: list[str] = []  # the ids of calls whose results are due
+    caller: Message | None = None
+    for first in range(1, last + 1, _CHUNK):
+        try:
+            some = state.journal.range(first, min(last, first + _CHUNK - 1))
+        except (ValueError, KeyError, TypeError) as error:
+            unreadable.append(f"m{first} … m{first + _CHUNK - 1} ({error})")
+            expected, waiting = first + _CHUNK, []
+            continue
+        for message, _, _ in some:
+            if message.seq != expected:
+                gaps.append(f"m{expected}" + ("" if message.seq == expected + 1 else " …"))
+            expected = message.seq + 1
+            if message.role == "assistant" and not (message.parts or message.tool_calls):
+                empty.append(message.short_id)
+            if message.role == "tool":
+                if waiting and message.tool_call_id == waiting[0]:
+                    waiting.pop(0)
+                    if caller is not None and _page(state, message) != _page(state, caller):
+                        split.append(message.short_id)
+                else:
+                    loose.append(message.short_id)
+                continue
+            if waiting and caller is not None:
+                loose.append(caller.short_id)
+            caller, waiting = message, [call.id for call in message.tool_calls]
+    if expected <= last:
+        gaps.append(f"m{expected}" + ("" if expected == last else f" … m{last}"))
+    if waiting and caller is not None and caller.turn not in open_turns:
+        loose.append(caller.short_id)
+    yield from _wrong("seq", "messages are missing", gaps)
+    yield from _wrong("messages", "cannot be read", unreadable)
+    yield from _wrong("messages", "empty replies", empty)
+    yield from _wrong("calls", "a call without its result, or a result without its call", loose)
+    yield from _wrong("calls", "a result and its call are in different places", split)
+
+
+def _page(state: State, message: Message) -> int:
+    return state.pages.of([message.seq]).get(message.seq, 0)
+
+
+_COUNTED = (
+    "SELECT speaker, count(*) FROM messages WHERE kind IN ('talk', 'observation') GROUP BY speaker"
+)
+# What is asked of SQLite: each query gives the names of what breaks the invariant.
+_QUERIES: tuple[tuple[str, str, str], ...] = (
+    (
+        "blocks",
+        "longer than the limit",
+        "SELECT label FROM blocks WHERE length(value) > char_limit",
+    ),
+    (
+        "blocks",
+        "not equal to the newest version",
+        "SELECT b.label FROM blocks b LEFT JOIN block_versions v ON v.label = b.label AND"
+        " v.version = b.version WHERE v.value IS NULL OR v.value <> b.value",
+    ),
+    (
+        "blocks",
+        "versions are missing",
+        "SELECT b.label FROM blocks b JOIN block_versions v ON v.label = b.label GROUP BY b.label"
+        " HAVING count(*) <> b.version OR max(v.version) <> b.version OR min(v.version) <> 1",
+    ),
+    (
+        "passages",
+        "not equal to the newest version",
+        "SELECT 'a' || p.number FROM passages p LEFT JOIN passage_versions v ON v.number = p.number"
+        " AND v.version = p.version WHERE v.text IS NULL OR v.text <> p.text OR"
+        " v.status <> p.status",
+    ),
+    (
+        "passages",
+        "versions are missing",
+        "SELECT 'a' || p.number FROM passages p LEFT JOIN passage_versions v ON v.number = p.number"
+        " GROUP BY p.number HAVING count(v.version) <> p.version OR max(v.version) <> p.version",
+    ),
+    (
+        "speakers",
+        "counts that are not those of the messages",
+        f"SELECT speaker FROM (SELECT * FROM speakers EXCEPT {_COUNTED}) UNION"
+        f" SELECT speaker FROM ({_COUNTED} EXCEPT SELECT * FROM speakers)",
+    ),
+    (
+        "turns",
+        "messages of turns that are not there",
+        "SELECT 'm' || seq FROM messages WHERE turn <> 0 AND turn NOT IN (SELECT turn FROM turns)",
+    ),
+    (
+        "turns",
+        "ended without a reason",
+        "SELECT turn FROM turns WHERE (ended_at IS NULL) <> (stop_reason IS NULL)",
+    ),
+    (
+        "turns",
+        "replies that are not there",
+        "SELECT 'm' || value FROM turns, json_each(turns.reply_seqs)"
+        " WHERE value NOT IN (SELECT seq FROM messages)",
+    ),
+    (
+        "steps",
+        "in an epoch that is not there",
+        "SELECT step FROM steps WHERE epoch NOT IN (SELECT epoch FROM epochs)",
+    ),
+    (
+        "steps",
+        "a prefetch whose text is not there",
+        "SELECT step FROM steps WHERE prefetch_sha256 <> '' AND"
+        " prefetch_sha256 NOT IN (SELECT sha256 FROM texts)",
+    ),
+    (
+        "views",
+        "of messages that are not there",
+        "SELECT 'm' || seq FROM views WHERE seq NOT IN (SELECT seq FROM messages)",
+    ),
+    (
+        "views",
+        "an unknown form",
+        "SELECT 'm' || seq FROM views"
+        " WHERE form NOT IN ('full', 'excerpt', 'handle', 'reading', 'gone')",
+    ),
+    (
+        "outbox",
+        "of messages or passages that are not there",
+        "SELECT tier || ' ' || key FROM outbox WHERE op = 'put' AND NOT (CASE tier"
+        " WHEN 'recall' THEN key IN (SELECT seq FROM messages)"
+        " WHEN 'archival' THEN key IN (SELECT number FROM passages) ELSE 0 END)",
+    ),
+    (
+        "line",
+        "a range that ends before it begins or goes past the newest message",
+        "SELECT line || ':' || first_seq FROM line_ranges WHERE last_seq < first_seq OR last_seq >"
+        " (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages')",
+    ),
+)
+
+
+def _queries(state: State) -> Iterator[Finding]:
+    for check, what, sql in _QUERIES:
+        yield from _wrong(check, what, [str(row[0]) for row in state.database.rows(sql)])
+    stale = [
+        f"a{row['number']}"
+        for row in state.database.rows("SELECT number, text, digest FROM passages")
+        if digest(row["text"]) != row["digest"]
+    ]
+    yield from _wrong("passages", "a digest that is not that of the text", stale)
+    broken = [
+        row["sha256"][:12]
+        for row in state.database.rows("SELECT sha256, text FROM texts")
+        if hashlib.sha256(row["text"].encode("utf-8")).hexdigest() != row["sha256"]
+    ]
+    yield from _wrong("texts", "not what their hash says", broken)
+
+
+def _pages(state: State) -> Iterator[Finding]:
+    """Pages follow each other from the first message to the queue: with it they are a partition."""
+    epoch = state.history.epoch()
+    pages = state.pages.all()
+    if epoch is None:
+        yield from _wrong("pages", "without an epoch", [page.short_id for page in pages])
+        return
+    expected = 1
+    for number, page in enumerate(pages, 1):
+        if page.number != number:
+            yield Finding("pages", "wrong", f"p{number} is missing before {page.short_id}")
+            return
+        if page.first_seq != expected or page.last_seq < page.first_seq:
+            detail = f"{page.short_id} is m{page.first_seq} … m{page.last_seq}, not m{expected} …"
+            yield Finding("pages", "wrong", detail)
+        expected = page.last_seq + 1
+    if expected != epoch.queue_start:
+        detail = f"pages end at m{expected - 1}, and the queue begins at m{epoch.queue_start}"
+        yield Finding("pages", "wrong", detail)
+    miscounted = [
+        f"p{row['number']}"
+        for row in state.database.rows(
+            "SELECT number FROM pages p WHERE kind = 'page' AND messages <> (SELECT count(*)"
+            " FROM messages m WHERE m.seq BETWEEN p.first_seq AND p.last_seq"
+            " AND m.kind IN ('talk', 'observation'))"
+        )
+    ]
+    yield from _wrong("pages", "not as many messages as they say", miscounted)
+
+
+def _epochs(state: State) -> Iterator[Finding]:
+    """Every epoch can be shown again, and the queue only ever moves on."""
+    database, last = state.database, state.journal.last_seq
+    texts = {row["sha256"] for row in database.rows("SELECT sha256 FROM texts")} | {""}
+    versions = {(r[0], r[1]) for r in database.rows("SELECT label, version FROM block_versions")}
+    covers = {r[0]: r[1] for r in database.rows("SELECT summary, covers_last FROM summaries")}
+    lost: list[str] = []
+    start, newest = 1, database.number("SELECT max(epoch) FROM epochs")
+    for number in range(1, newest + 1):
+        epoch = state.history.epoch(number)
+        if epoch is None:
+            yield Finding("epochs", "wrong", f"epoch {number} is missing")
+            continue
+        if not start <= epoch.queue_start <= last + 1:
+            detail = f"epoch {number}: the queue begins at m{epoch.queue_start} after m{start}"
+            yield Finding("epochs", "wrong", detail)
+        start = epoch.queue_start
+        if fault := _fault(epoch, texts, versions, covers, last):
+            lost.append(f"{number} ({fault})")
+    yield from _wrong("epochs", "cannot be shown again", lost)
+
+
+def _fault(
+    epoch: Epoch,
+    texts: set[str],
+    versions: set[tuple[str, int]],
+    covers: dict[int, int],
+    last: int,
+) -> str:
+    """What an epoch refers to and is not there; "" for nothing."""
+    if not {epoch.system_sha256, epoch.tools_sha256, epoch.table_sha256} <= texts:
+        return "a text is missing"
+    if not set(epoch.blocks.items()) <= versions:
+        return "a version of a block is missing"
+    if epoch.held is not None and not 1 <= epoch.held <= last:
+        return f"m{epoch.held} is not there"
+    if epoch.summary is not None and covers.get(epoch.summary) != epoch.queue_start - 1:
+        return "its summary does not end where its queue begins"
+    return ""
+
+
+def _unfinished(state: State) -> Iterator[Finding]:
+    if numbers := [str(row.turn) for row in state.turns.unfinished()]:
+        yield Finding("unfinished turns", "note", ", ".join(numbers), "open")
+    if left := state.database.number("SELECT count(*) FROM inbox"):
+        yield Finding("inbox", "note", f"{left:,} left by other processes", "open")
+
+
+# --- the tiers ------------------------------------------------------------------------------------
+
+
+def check_tiers(state: State, store: TierStore) -> list[Finding]:
+    """LanceDB holds what the authority says, but for what the outbox still has to carry over."""
+    try:
+        store.check()
+        found: list[Finding] = []
+        for tier in TIERS:
+            found += _rows(state, store, tier)
+            found += _indices(store, tier)
+            if store.embeds and (missing := store.count_missing(tier)):
+                detail = f"{tier}: {missing:,} rows without"
+                found.append(Finding("vectors", "note", detail, "open"))
+    except PagemindError as error:
+        # A person's choice (another embedder) is no damage, and a rebuild would not respect it.
+        repair: Repair = "" if isinstance(error, UserError) else "rebuild"
+        return [Finding("tiers", "wrong", error.message, repair)]
+    return found
+
+
+def _rows(state: State, store: TierStore, tier: Tier) -> list[Finding]:
+    """Ids and texts, both ways. Beside a writer: again, if something was written meanwhile."""
+    for _ in range(_TRIES):
+        before = _written(state)
+        found = list(_compare(state, store, tier))
+        if not found or before == _written(state):
+            return found
+    return [Finding("tiers", "note", f"{tier}: too busy to be compared", "open")]
+
+
+def _written(state: State) -> str:
+    """Changes whenever something is put into the outbox or carried over from it."""
+    row = state.database.one("SELECT count(*), min(number), max(number) FROM outbox")
+    newest = state.database.one("SELECT seq FROM sqlite_sequence WHERE name = 'outbox'")
+    return json.dumps([*(row or ()), *(newest or ())])
+
+
+def _compare(state: State, store: TierStore, tier: Tier) -> Iterator[Finding]:
+    prefix = "m" if tier == "recall" else "a"
+    waiting = {
+        f"{prefix}{row['key']}"
+        for row in state.database.rows("SELECT key FROM outbox WHERE tier = ?", (tier,))
+    }
+    twice: list[str] = []
+    theirs: dict[str, str] = {}
+    for row_id, parent, text in store.digests(tier):
+        if parent in waiting:
+            continue
+        if row_id in theirs:
+            twice.append(row_id)
+        theirs[row_id] = text
+    missing: list[str] = []
+    other: list[str] = []
+    for parent, row_id, text in _wanted(state, tier):
+        if parent in waiting:
+            continue
+        there = theirs.pop(row_id, None)
+        if there is None:
+            missing.append(row_id)
+        elif there != text:
+            other.append(row_id)
+    check = f"{tier} rows"
+    yield from _wrong(check, "missing", missing, "rebuild")
+    yield from _wrong(check, "there twice", twice, "rebuild")
+    yield from _wrong(check, "another text than the state database's", other, "rebuild")
+    yield from _wrong(check, "of nothing that is kept", sorted(theirs), "rebuild")
+
+
+def _wanted(state: State, tier: Tier) -> Iterator[tuple[str, str, str]]:
+    """Parent, row id and digest of every row that should be there."""
+    if tier == "archival":
+        for passage in state.passages.newest(1 << 62):
+            for row in rows_of_passage(passage):
+                yield row.parent, row.id, text_digest(row.text)
+        return
+    for first in range(1, state.journal.last_seq + 1, _CHUNK):
+        for message, _, _ in state.journal.range(first, first + _CHUNK - 1):
+            for row in rows_of_message(message):
+                yield row.parent, row.id, text_digest(row.text)
+
+
+def _indices(store: TierStore, tier: Tier) -> Iterator[Finding]:
+    """Full-text search needs its three indices; rows they do not cover yet cost a look each."""
+    unindexed = store.unindexed(tier)
+    if unindexed is None:
+        return
+    absent = [field for field in LEXICAL if field not in unindexed]
+    yield from _wrong("indices", f"{tier}: absent", absent, "rebuild")
+    if (most := max(unindexed.values(), default=0)) > _UNINDEXED:
+        detail = f"{tier}: {most:,} rows wait for the next compaction"
+        yield Finding("indices", "note", detail, "open")
