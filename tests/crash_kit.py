@@ -35,7 +35,7 @@ POINTS = [
     ("summary", "after", 1),
     ("pages", "after", 2),  # inside the flush's transaction
     ("flush", "after", 2),
-    ("put", "before", 2),
+    ("put", "before", 3),
     ("put", "after", 3),  # written to LanceDB, not yet forgotten in the outbox
     ("done", "before", 2),
     ("done", "after", 2),
