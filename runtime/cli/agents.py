@@ -38,7 +38,7 @@ def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
     from pagemind.runtime.cli.render import ago
 
     table(
-        ["agent", "definition", "messages", "passages", "pages", "size", "cost", "used", "model"],
+        ["agent", "made-from", "messages", "passages", "pages", "size", "cost", "used", "model"],
         [
             [
                 each.name + (" *" if each.in_use else ""),
@@ -54,6 +54,7 @@ def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
             for each in found
         ],
         right="messages passages pages size cost",
+        spare="passages cost size pages made-from",
     )
     if any(each.in_use for each in found):
         say("* in use now")
@@ -212,6 +213,7 @@ def history(
             for turn, item in zip(turns, items, strict=True)
         ],
         right="turn flushes",
+        spare="flushes message end",
     )
 
 

@@ -107,6 +107,7 @@ class Editor:
             event.current_buffer.validate_and_handle()
 
         @keys.add(Keys.Escape, Keys.Enter)
+        @keys.add(Keys.Escape, Keys.ControlJ)  # as it was typed while something was printed
         def new_line(event: KeyPressEvent) -> None:
             event.current_buffer.newline(copy_margin=False)
 

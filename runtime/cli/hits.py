@@ -50,8 +50,9 @@ def hit_json(hit: "Hit") -> dict[str, Any]:
     }
 
 
-def print_hits(hits: Sequence["Hit"], zone: tzinfo) -> None:
-    """Messages in the order they were said, under their conversation and day; then passages."""
+def print_hits(hits: Sequence["Hit"], zone: tzinfo, *, most: int | None = None) -> None:
+    """Messages in the order they were said, under their conversation and day; then passages.
+    `most` characters of each."""
     from rich.text import Text
 
     out = console()
@@ -60,11 +61,11 @@ def print_hits(hits: Sequence["Hit"], zone: tzinfo) -> None:
     for header, group in groupby(messages, key=lambda h: _day(h, zone)):
         out.print(Text(header, "dim"), soft_wrap=True)
         for hit in group:
-            out.print(_message(hit, zone), soft_wrap=True)
+            out.print(_message(hit, zone, most), soft_wrap=True)
     if passages:
         out.print(Text("passages", "dim"))
     for hit in passages:
-        out.print(_passage(hit, zone), soft_wrap=True)
+        out.print(_passage(hit, zone, most), soft_wrap=True)
 
 
 def _day(hit: "Hit", zone: tzinfo) -> str:
@@ -73,7 +74,7 @@ def _day(hit: "Hit", zone: tzinfo) -> str:
     return f"conversation {hit.conversation}, {hit.said_at.astimezone(zone):%A %d %B %Y}"
 
 
-def _message(hit: "Hit", zone: tzinfo) -> Any:
+def _message(hit: "Hit", zone: tzinfo, most: int | None) -> Any:
     from rich.text import Text
 
     when = f"{hit.said_at.astimezone(zone):%H:%M} " if hit.said_at else ""
@@ -83,18 +84,19 @@ def _message(hit: "Hit", zone: tzinfo) -> Any:
         (f"{where:<8}", "dim"),
         (when, "dim"),
         (f"{hit.speaker or hit.role}: ", "bold"),
-        _text(hit),
+        _text(hit, most),
     )
 
 
-def _passage(hit: "Hit", zone: tzinfo) -> Any:
+def _passage(hit: "Hit", zone: tzinfo, most: int | None) -> Any:
     from rich.text import Text
 
     when = f"{hit.said_at.astimezone(zone):%Y-%m-%d} " if hit.said_at else ""
     tags = f"[{', '.join(hit.tags)}] " if hit.tags else ""
-    return Text.assemble((f"  {hit.id:<6}", "cyan"), (when + tags, "dim"), _text(hit))
+    return Text.assemble((f"  {hit.id:<6}", "cyan"), (when + tags, "dim"), _text(hit, most))
 
 
-def _text(hit: "Hit") -> str:
+def _text(hit: "Hit", most: int | None) -> str:
     piece = f"({hit.part} of {hit.parts}) " if hit.parts > 1 else ""
-    return piece + one_line(hit.text)
+    text = one_line(hit.text)
+    return piece + (text if most is None or len(text) <= most else text[:most].rstrip() + " …")

@@ -93,6 +93,7 @@ def passages(
     table(
         ["id", "stored", "tags", "text"],
         [[p.short_id, local(p.created_at), ", ".join(p.tags), one_line(p.text)] for p in found],
+        spare="stored tags",
     )
 
 
@@ -123,6 +124,7 @@ def pages(
     home: HomeFolder = None,
 ) -> None:
     """List the pages of evicted messages, or print one."""
+    from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.render import answer, listing, visible
     from pagemind.runtime.cli.session import opened
 
@@ -138,8 +140,10 @@ def pages(
         print(visible(text))
     elif as_json:
         listing([_page_json(each) for each in found])
-    else:
+    elif found:
         print_pages(found)
+    else:
+        say("no pages yet: everything said is still in the window")
 
 
 def find_page(reader: "AgentReader", written: str) -> "Page":
@@ -179,6 +183,7 @@ def print_pages(found: list["Page"]) -> None:
             for each in found
         ],
         right="messages tokens reads",
+        spare="reads tokens messages",
     )
 
 
@@ -257,4 +262,5 @@ def tell_versions(versions: list["BlockVersion"], as_json: bool) -> None:
         ["version", "at", "author", "reason", "value"],
         [[v.version, local(v.at), v.author, v.reason, one_line(v.value)] for v in versions],
         right="version",
+        spare="reason author",
     )

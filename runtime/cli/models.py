@@ -55,6 +55,7 @@ def list_models(as_json: AsJson = False, home: HomeFolder = None) -> None:
             for e in entries()
         ],
         right="size window",
+        spare="window licence",
     )
 
 

@@ -11,6 +11,7 @@ from pagemind.runtime.settings import JSON_SCHEMA
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LAST_COLUMNS = 24  # the last column is not cut below this while others can go
 _PIPE_WIDTH = 10_000  # nothing is cut or wrapped for a program that reads the text
 _CONTROL = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
 
@@ -40,24 +41,33 @@ def console() -> "Console":
     )
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: str = "") -> None:
-    """Columns without lines; those named in `right` are numbers. The last column may be cut."""
-    from rich.table import Table
+def table(
+    headers: Sequence[str], rows: Iterable[Sequence[object]], *, right: str = "", spare: str = ""
+) -> None:
+    """Columns without lines; those named in `right` are numbers. Where there is too little room,
+    those named in `spare` go, the first of them first, and the last column is cut."""
+    from rich.cells import cell_len, set_cell_size
     from rich.text import Text
 
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for index, header in enumerate(headers):
-        last = index == len(headers) - 1
-        grid.add_column(
-            header,
-            justify="right" if header in right.split() else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-            ratio=1 if last else None,
-        )
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else visible(str(cell)) for cell in row))
-    console().print(grid)
+    out = console()
+    cells = [list(headers), *([visible(str(cell)) for cell in row] for row in rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    shown = list(range(len(headers)))
+    last_header = cell_len(headers[-1])
+    for name in spare.split():
+        fixed = sum(widths[i] + 2 for i in shown[:-1])
+        if fixed + min(widths[-1], max(last_header, _LAST_COLUMNS)) <= out.width:
+            break
+        shown.remove(headers.index(name))
+    room = max(last_header, out.width - sum(widths[i] + 2 for i in shown[:-1]))
+    for number, row in enumerate(cells):
+        pieces = []
+        for i in shown[:-1]:
+            pad = " " * (widths[i] - cell_len(row[i]))
+            pieces.append(pad + row[i] if headers[i] in right.split() else row[i] + pad)
+        last = row[-1]
+        pieces.append(last if cell_len(last) <= room else set_cell_size(last, room - 1) + "…")
+        out.print(Text("  ".join(pieces).rstrip(), "" if number else "dim"), soft_wrap=True)
 
 
 def fields(rows: Iterable[tuple[str, object]]) -> None:

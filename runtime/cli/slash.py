@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pagemind.runtime.outbox import Tier
 
 
+_HIT_CHARS = 240  # of a search result: /page and `pagemind memory search` show all of it
+
+
 class Leave(Exception):
     """The person is done."""
 
@@ -85,7 +88,7 @@ def _search(tier: "Tier", noun: str) -> Callable[[Scene, str], None]:
             say(warning)
         if not found.hits:
             print(f"no match among {plural(found.searched, noun)}")
-        print_hits(found.hits, scene.agent.zone)
+        print_hits(found.hits, scene.agent.zone, most=_HIT_CHARS)
 
     return search
 
@@ -161,7 +164,7 @@ def _flush(scene: Scene, rest: str) -> None:
     if not done.pages:
         print("there is nothing that could leave the window")
         return
-    messages = sum(page.last_seq - page.first_seq + 1 for page in done.pages)
+    messages = sum(page.messages for page in done.pages)
     print(f"{paged_out([p.short_id for p in done.pages], messages)}; {done.freed:,} tokens freed")
 
 

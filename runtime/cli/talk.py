@@ -56,6 +56,7 @@ class Talk:
         self._scene: Scene | None = None
         self._prompt: Prompt | None = None
         self._code = 0
+        self._pages: int | None = None  # when last told
         self._ended = threading.Event()
         self._prefilling: threading.Thread | None = None
         self._opening = Opening(
@@ -125,9 +126,12 @@ class Talk:
             agent = self._opening.agent()
             self._scene = slash.Scene(self._opening, agent, {}, self._retry)
         scene = self._scene
+        self._tell_paged(scene.agent)
         try:
             if line.startswith("/"):
                 slash.run(scene, line)
+                if line.startswith("/flush"):  # which tells of its own pages
+                    self._pages = scene.agent.state.pages.count()
             else:
                 self._turn(
                     lambda observer, cancel: scene.agent.send(
@@ -191,7 +195,22 @@ class Talk:
         if self._watched:
             from pagemind.runtime.cli.status_line import status
 
+            # Those of the turn were told as it ran; a flush in the idle may be done by now, too.
+            self._pages = (self._pages or 0) + result.pages_written
+            self._tell_paged(agent)
             status(result, agent.state.pages.count())
+
+    def _tell_paged(self, agent: "Agent") -> None:
+        """What left the window in the idle since the last turn."""
+        from pagemind.runtime.cli.turn_view import paged_out
+
+        count = agent.state.pages.count()
+        new = count - self._pages if self._pages is not None else 0
+        self._pages = count
+        if new > 0 and self._watched:
+            pages = agent.state.pages.newest(new)
+            messages = sum(page.messages for page in pages)
+            say(f"meanwhile: {paged_out([page.short_id for page in pages], messages)}")
 
     def _prefill(self, agent: "Agent") -> None:
         """The embedded model reads what is new while the person types."""
@@ -244,6 +263,7 @@ def _keys_kept() -> Iterator[None]:
     stdin = sys.stdin.fileno()
     before = termios.tcgetattr(stdin)
     silent = list(before)
+    silent[0] &= ~termios.ICRNL
     silent[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(stdin, termios.TCSANOW, silent)
     try:

@@ -40,7 +40,8 @@ def usage(as_json: AsJson = False, home: HomeFolder = None) -> None:
         for item in items
     ]
     table(
-        ["agent", "steps", "tokens in", "cached", "tokens out", "cost", "model"],
+        ["agent", "calls", "sent", "cached", "received", "cost", "model"],
         rows,
-        right="steps cached cost",
+        right="calls sent cached received cost",
+        spare="cached",
     )

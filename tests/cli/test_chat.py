@@ -262,3 +262,17 @@ def test_piped_lines_are_one_turn_each(cli: Cli) -> None:
     assert "there is no command /nonsense" in ran.err
     assert cli("agents", "show", "ada", "--json").json["messages"] == 6
     assert cli("chat", "ada", "-m", "local/nothing", stdin=b"").code == 1
+
+
+def test_what_was_paged_out_in_the_idle_is_told(tmp_path: Path, definition: Path) -> None:
+    """A flush after a turn holds nobody up, and the next line says what left the window."""
+    with chat(tmp_path, definition) as terminal:
+        terminal.expect("made from plain")
+        for _ in range(6):
+            terminal.line("\x1b[200~" + "the sea and the harbour " * 38 + "\x1b[201~")
+            terminal.expect("/1,829")
+        terminal.line("/pages")
+        terminal.expect("gist")
+        assert "paged out p1" in terminal.text
+        terminal.send(CTRL_D)
+        assert terminal.finish() == 0
