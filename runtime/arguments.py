@@ -5,11 +5,13 @@ object, still readable by the model, and recognised by the executor through `unp
 
 import json
 import math
+import re
 from typing import Any
 
 from pagemind.runtime.message import ToolCall, clean_text
 
 UNPARSED = "_unparsed"
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
 _UNPARSED_CHARACTERS = 2000  # of the raw text that is kept: enough for the model to see its fault
 _REPAIR_CHARACTERS = 200_000  # the repairer is not linear; no honest call is longer than this
 
@@ -50,6 +52,12 @@ def unparsed(call: ToolCall) -> str | None:
 def is_json_object(text: str) -> bool:
     """Whether the text is one complete JSON object."""
     return isinstance(_loads(text), dict)
+
+
+def ends_in_text(text: str) -> bool:
+    """Whether JSON breaks off inside a quoted text: closing it would be guessing at its end."""
+    odd = _ESCAPED.sub("", text).count('"') % 2 == 1
+    return odd and text.lstrip().startswith("{") and not is_json_object(text)
 
 
 def _loads(text: str) -> Any:

@@ -91,9 +91,7 @@ def boot(
         return queue_manager.measure().room
 
     # The disk below: LanceDB's folder, the one search, and the thread that writes back.
-    store = TierStore(
-        state.folder / "lance", (lambda: embedder.identity) if embedder else None, agent=name
-    )
+    store = TierStore(state.tiers, (lambda: embedder.identity) if embedder else None, agent=name)
     write_back.register(agent_id, state.outbox, store, embedder, zone=zone)
     engine = Search(store, embedder, StateView(state, context.resident), zone=zone)
 

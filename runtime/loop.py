@@ -27,7 +27,7 @@ from pagemind.runtime.message import (
 from pagemind.runtime.model import ModelReply
 from pagemind.runtime.model_caller import Interrupted, ModelCaller
 from pagemind.runtime.queue_manager import QueueManager
-from pagemind.runtime.settings import EMPTY_RETRIES, NUDGE_AT
+from pagemind.runtime.settings import EMPTY_RETRIES, MAX_CALLS, NUDGE_AT
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 from pagemind.runtime.tool import ToolContext
@@ -97,7 +97,7 @@ class Loop:
         cancel: CancelToken,
     ) -> StopReason | None:
         text = clean_text(reply.text)
-        calls = self._with_ids(reply.tool_calls)
+        calls = self._with_ids(reply.tool_calls[:MAX_CALLS])
         if reply.finish == "refusal":
             if text.strip():
                 self._say(turn, step, (Text(text),))
@@ -113,6 +113,8 @@ class Loop:
         reasoning = tuple(replace(r, opaque=clean_json(r.opaque)) for r in reply.reasoning)
         parts: tuple[Part, ...] = (*reasoning, Text(text)) if text.strip() else reasoning
         self._say(turn, step, parts, calls)
+        if dropped := len(reply.tool_calls) - len(calls):
+            turn.warnings.append(f"{dropped} more calls of one reply were dropped")
         if not calls:
             if reply.finish == "length":
                 turn.warnings.append("the reply was cut off by the output limit")
@@ -120,7 +122,9 @@ class Loop:
         spoke = False
         for at, call in enumerate(calls):
             cancel.check()
-            cut_off = reply.finish == "length" and at == len(calls) - 1
+            if at and (stop := turn.stuck()):
+                return stop  # mend() gives the calls that are left their results
+            cut_off = reply.finish == "length" and at == len(reply.tool_calls) - 1
             spoke = self._execute(turn, step, call, observer, cut_off=cut_off) or spoke
         if self._heartbeat and spoke and not any(map(wants_heartbeat, calls)):
             return "answered"

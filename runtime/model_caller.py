@@ -4,7 +4,9 @@ The counter is calibrated by what the model reports, so that the window in our o
 (`own_window`) is right after the first reply.
 """
 
+import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import (
@@ -12,18 +14,22 @@ from pagemind.runtime.errors import (
     ContextOverflow,
     ModelError,
     OutputReserveConflict,
+    PagemindError,
     PromptTooLarge,
 )
 from pagemind.runtime.main_context import MainContext
-from pagemind.runtime.model import Model, ModelReply, ModelRequest
+from pagemind.runtime.model import Model, ModelReply, ModelRequest, OnRetry, OnText
 from pagemind.runtime.pressure import Pressure, Window
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.request_digest import RequestDigest
 from pagemind.runtime.settings import OVERFLOW_RETRIES, OVERFLOW_SHRINK, RESERVE_MIN_TOKENS
 from pagemind.runtime.state.state import State
+from pagemind.runtime.text_calls import CallHold, calls_in
 from pagemind.runtime.tokens import Calibration, first_guess
 from pagemind.runtime.trace import Observer, TraceEvent
 from pagemind.runtime.turn import Turn
+
+_log = logging.getLogger("pagemind.model")
 
 
 class Interrupted(Exception):
@@ -133,21 +139,59 @@ class ModelCaller:
         self, step: int, request: ModelRequest, observer: Observer, cancel: CancelToken
     ) -> ModelReply:
         pieces: list[str] = []
+        hold = CallHold()
+
+        def show(piece: str) -> None:
+            if piece:
+                pieces.append(piece)
+                observer(TraceEvent("text_delta", {"text": piece}))
 
         def on_text(piece: str) -> None:
-            pieces.append(piece)
-            observer(TraceEvent("text_delta", {"text": piece}))
+            show(hold.feed(piece))
 
         def on_retry(why: str, seconds: float) -> None:
             observer(TraceEvent("model_retrying", {"why": why, "seconds": seconds}))
 
         try:
-            return self.model.complete(request, on_text=on_text, on_retry=on_retry, cancel=cancel)
+            reply = self._ask(request, on_text, on_retry, cancel)
+            if not reply.tool_calls and reply.finish != "refusal":
+                written = calls_in(reply.text, [each.name for each in request.tools])
+                if written:
+                    return replace(reply, text="", tool_calls=written)
+            show(hold.held)
+            return reply
         except (Cancelled, ModelError) as failed:
             text = "".join(pieces)
             if text.strip():
                 raise Interrupted(step, text, failed) from failed
             raise
+
+    def _ask(
+        self, request: ModelRequest, on_text: OnText, on_retry: OnRetry, cancel: CancelToken
+    ) -> ModelReply:
+        """A model is anyone's code: what it raises that no ModelError is becomes one, so that the
+        turn ends by name. What an observer raised stays what it is."""
+        observers: list[Exception] = []
+
+        def shown(piece: str) -> None:
+            try:
+                on_text(piece)
+            except Exception as fault:
+                observers.append(fault)
+                raise
+
+        try:
+            return self.model.complete(request, on_text=shown, on_retry=on_retry, cancel=cancel)
+        except (PagemindError, AssertionError):
+            raise
+        except Exception as fault:
+            if fault in observers:
+                raise
+            _log.warning("%s raised", self.model.name, exc_info=True)
+            raise ModelError(
+                f"{self.model.name} failed: {type(fault).__name__}: {fault}",
+                hint="`retry` asks it again",
+            ) from fault
 
     def _learn(self, turn: Turn, step: int, reply: ModelReply, pressure: Pressure) -> None:
         """Usage, cost and the calibration of our counter."""

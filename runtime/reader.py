@@ -14,6 +14,7 @@ from pagemind.runtime.boot import registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.core_memory import CoreMemory
 from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.errors import UserError
 from pagemind.runtime.inspection import Inspection, inspect
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
@@ -213,24 +214,34 @@ class AgentReader:
     @property
     def search(self) -> Search:
         """The one search, the unwritten tail included."""
+        store = self.store  # another one since a change of embedder
         if self._engine is None:
             view = StateView(self.state, self._resident)
-            self._engine = Search(self.store, self.embedder, view, zone=self.zone)
+            self._engine = Search(store, self.embedder, view, zone=self.zone)
         return self._engine
 
     @property
     def store(self) -> TierStore:
         """The LanceDB tables, opened when they are first asked for something."""
-        if self._store is None:
+        folder = self.state.tiers
+        if self._store is None or self._store.location.folder != folder:
             embedder = self.embedder
             identity = (lambda: embedder.identity) if embedder is not None else None
-            self._store = TierStore(self.folder / "lance", identity, agent=self.name)
+            self._store = TierStore(folder, identity, agent=self.name)
+            self._engine = None
         return self._store
 
     @property
     def embedder(self) -> Embedder | None:
-        """The embedder that the definition names."""
-        return self._embedder(self.definition)
+        """The embedder that made the tables. Where the definition names another one by now,
+        reading goes on with the old until `memory reembed` is done."""
+        made_by = self.state.database.meta("embedding", self.definition.embedding)
+        if made_by == self.definition.embedding:
+            return self._embedder(self.definition)
+        try:
+            return self._embedder(self.definition.model_copy(update={"embedding": made_by}))
+        except UserError:  # it may not be used any more (local_only): words are still searched
+            return None
 
     @property
     def zone(self) -> tzinfo:

@@ -29,6 +29,7 @@ from pagemind.runtime.model_choice import (
 )
 from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.reader import AgentInfo, AgentReader
+from pagemind.runtime.reembed import sweep_tiers
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, WRITE_BACK_ROWS, home_path
 from pagemind.runtime.state.home import AgentLock, Home, Registered, checked_name
 from pagemind.runtime.state.state import State
@@ -164,6 +165,7 @@ class Runtime:
         state = State(self.home.folder(registered.id), self.clock)
         try:
             state.database.take()
+            sweep_tiers(state)
             definition = AgentDefinition.from_json(state.database.meta("definition"))
             made_by = state.database.meta("embedding", definition.embedding)
             if made_by != definition.embedding:

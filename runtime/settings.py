@@ -57,6 +57,7 @@ OVERFLOW_SHRINK = 0.75  # of the last target
 # --- one turn -----------------------------------------------------------------------------------
 
 MAX_STEPS = 50
+MAX_CALLS = 32  # of one reply: a group is never split, so its results must fit together
 MAX_TOOL_ERRORS = 8  # in a row
 MAX_IDENTICAL_CALLS = 4  # same name and arguments in a row; the third answer is a nudge
 NUDGE_AT = 3

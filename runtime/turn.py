@@ -108,6 +108,11 @@ class Turn:
             return self._stop("cost", f"{self.cost:.4f} of {limits.cost:g} US dollars")
         if day_cost_left is not None and day_cost_left <= 0:
             return self._stop("cost", "the day's budget is spent")
+        return self.stuck()
+
+    def stuck(self) -> StopReason | None:
+        """The limit that forbids another call, also one of the same reply."""
+        limits = self.limits
         if self._errors_in_a_row >= limits.tool_errors:
             return self._stop("tool_errors", f"{self._errors_in_a_row} failed calls in a row")
         if self._same_calls >= limits.identical_calls:

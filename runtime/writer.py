@@ -20,6 +20,7 @@ from pagemind.runtime.model import Embedder
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.reader import AgentReader
+from pagemind.runtime.reembed import Reembedded, reembed
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS
 from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.state.state import State
@@ -138,6 +139,28 @@ class AgentWriter(AgentReader):
         self._fill_vectors()
         on_rows(total, total)
         return self._write_back.status(key)
+
+    def reembed(self, on_rows: OnRows) -> Reembedded:
+        """Make the tiers anew with the embedder that the definition names; readers have the old
+        ones until that is done. Cut off, it goes on where it was.
+
+        Raises ModelError where the embedder fails, StorageError.
+        """
+        key = self.registered.id
+        self._write_back.unregister(key)  # nothing may go into the old tables meanwhile
+        try:
+            return reembed(
+                self.state,
+                self._embedder(self.definition),
+                self.definition.embedding,
+                zone=self.zone,
+                agent=self.name,
+                on_rows=on_rows,
+            )
+        finally:
+            self._write_back.register(
+                key, self.state.outbox, self.store, self.embedder, zone=self.zone
+            )
 
     def _fill_vectors(self) -> None:
         """Rows of very long messages get their vectors after they are written."""

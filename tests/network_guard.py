@@ -51,6 +51,6 @@ def close() -> None:
 
         return look_up
 
-    socket.socket = Guarded  # type: ignore[misc]
+    socket.socket = Guarded
     for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex"):
         setattr(socket, name, looking(getattr(socket, name)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagemind.runtime.arguments import plain_arguments, repair_arguments, unparsed
+from pagemind.runtime.arguments import ends_in_text, plain_arguments, repair_arguments, unparsed
 from pagemind.runtime.message import ToolCall
 
 
@@ -52,3 +52,21 @@ def test_any_input_gives_a_json_object_in_utf8(raw: object) -> None:
     text = repair_arguments(raw)
     text.encode("utf-8")
     assert isinstance(json.loads(text), dict)
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ('{"content": "a long te', True),
+        ('{"content": "a \\"quoted\\" te', True),
+        ('{"content": "ends in a slash \\', True),
+        ('{"content": "whole"', False),
+        ('{"content": "whole"}', False),
+        ("{'content': 'it is'}", False),
+        ('he said "hi', False),
+        ("", False),
+    ],
+)
+def test_arguments_that_break_off_inside_a_text_are_known(text: str, broken: bool) -> None:
+    """A missing brace is sloppy; a text without its end was cut off."""
+    assert ends_in_text(text) is broken

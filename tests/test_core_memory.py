@@ -12,7 +12,7 @@ from pagemind.runtime.errors import (
 
 
 def block(value: str = "", limit: int = 100, **more: object) -> Block:
-    return Block("human", value, limit, **more)  # type: ignore[arg-type]
+    return Block("human", value, limit, **more)
 
 
 def test_append_puts_it_on_a_line_of_its_own() -> None:

@@ -22,7 +22,7 @@ FLOORS: dict[int, str] = {
     2: "main_context pressure legalise",
     3: "models state tiers",
     4: """summarizer queue_manager tool function_executor archival_memory core_editor page_reader
-          search_view prefetch inspection invariants""",
+          search_view prefetch inspection invariants reembed""",
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",
     7: "model_choice boot reader writer runtime",

@@ -171,7 +171,7 @@ class World:
             self.folder, clock=self.clock, embedder=HashingEmbedder(8), background=False
         )
         self.runtime.counter = COUNTER
-        self.runtime._write_back = NoWriteBack()  # type: ignore[assignment]
+        self.runtime._write_back = NoWriteBack()
 
         def fetch(number: int) -> str:
             """Fetch a text from the world."""

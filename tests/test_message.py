@@ -79,7 +79,7 @@ def test_json_and_back(parts: tuple[object, ...], calls: list[ToolCall], ok: boo
     """What is stored is what was said."""
     message = Message(
         "assistant",
-        parts,  # type: ignore[arg-type]
+        parts,
         tool_calls=tuple(calls),
         tool_call_id="c9",
         name="f",

@@ -68,7 +68,7 @@ def reader(state: State, part_tokens: int = 60) -> PageReader:
 
 
 def say(state: State, text: str, **more: object) -> None:
-    message = Message("user", (Text(text),), speaker="Sam", **more)  # type: ignore[arg-type]
+    message = Message("user", (Text(text),), speaker="Sam", **more)
     state.journal.append(message, tokens=count(text))
 
 

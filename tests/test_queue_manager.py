@@ -94,7 +94,7 @@ def test_a_provider_that_is_never_content_is_told_by_its_own_words(tmp_path: Pat
             turn = agent.send("Hello")
             assert turn.stop_reason == "model_error"
             assert turn.error is error
-            assert len(agent.loop.caller.model.requests) <= OVERFLOW_RETRIES + 1  # type: ignore[attr-defined]
+            assert len(agent.loop.caller.model.requests) <= OVERFLOW_RETRIES + 1
             assert everything(agent)[0].text == "Hello"
 
 

@@ -23,7 +23,7 @@ AT = datetime(2026, 1, 5, tzinfo=UTC)
 
 def said(seq: int, text: str, trust: int = 100, **more: object) -> Message:
     provenance = Provenance("user", "", trust)
-    return Message("user", (Text(text),), seq=seq, speaker="Sam", provenance=provenance, **more)  # type: ignore[arg-type]
+    return Message("user", (Text(text),), seq=seq, speaker="Sam", provenance=provenance, **more)
 
 
 def pages(number: int = 1, first: int = 1, each: int = 100) -> list[Page]:
@@ -130,7 +130,7 @@ def crash(_: ModelRequest) -> str:
 def test_a_model_that_fails_is_done_without(script: Callable[[ModelRequest], object]) -> None:
     """Overflow, refusal, silence, no network or a plain fault: the last rung needs no model, and
     what was known is kept."""
-    made = fold(ScriptedModel(script), TALK, old="Sam likes tea.")  # type: ignore[arg-type]
+    made = fold(ScriptedModel(script), TALK, old="Sam likes tea.")
     assert made.rung == "deterministic"
     assert "Sam likes tea." in made.text
     assert "gist of page 1" in made.text

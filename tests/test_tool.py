@@ -75,7 +75,7 @@ def test_a_function_that_says_nothing_is_refused() -> None:
     def bare() -> str:
         return ""
 
-    def untyped(x) -> str:  # type: ignore[no-untyped-def]
+    def untyped(x) -> str:
         """Do."""
         return ""
 

@@ -8,7 +8,7 @@ from pagemind.runtime.turn import CallRecord, Turn, TurnLimits
 
 
 def turn(**limits: object) -> Turn:
-    return Turn(1, 1, 1, "Sam", 100.0, TurnLimits(**limits))  # type: ignore[arg-type]
+    return Turn(1, 1, 1, "Sam", 100.0, TurnLimits(**limits))
 
 
 def failed(ok: bool = False) -> CallRecord:

@@ -28,7 +28,7 @@ def shown(message: Message, view: View, *, pause: bool = False) -> Message:
 
 
 def user(text: str, **more: object) -> Message:
-    return Message("user", (Text(text),), seq=42, **more)  # type: ignore[arg-type]
+    return Message("user", (Text(text),), seq=42, **more)
 
 
 def test_full_is_the_message_itself() -> None:

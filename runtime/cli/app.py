@@ -51,6 +51,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     ),
     (MEMORY, "memory restore", memory_change.restore, "pagemind memory restore ada human 3"),
     (MEMORY, "memory rebuild", memory_change.rebuild, "pagemind memory rebuild ada"),
+    (MEMORY, "memory reembed", memory_change.reembed, "pagemind memory reembed ada"),
     (HOUSE, "agents list", agents.list_agents, "pagemind agents list --json"),
     (HOUSE, "agents show", agents.show, "pagemind agents show ada"),
     (HOUSE, "agents new", agents.new, "pagemind agents new ada -d my-agent.yaml"),

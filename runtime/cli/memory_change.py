@@ -1,5 +1,8 @@
-"""`pagemind memory insert|restore|rebuild`: change what an agent holds while nobody runs it."""
+"""`pagemind memory insert|restore|rebuild|reembed`: change what an agent at rest holds."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -179,22 +182,17 @@ def rebuild(
     agent: AgentName, wait: Wait = 0.0, as_json: AsJson = False, home: HomeFolder = None
 ) -> int:
     """Drop the LanceDB tiers and fill them again from the state database. Nothing can be lost."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from pagemind.runtime.cli.render import answer
     from pagemind.runtime.cli.session import opened
 
-    columns = (TextColumn("rebuilding"), BarColumn(), MofNCompleteColumn(), TextColumn("rows"))
+    rows = 0
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
-        with Progress(*columns, console=Console(stderr=True)) as progress:
-            task = progress.add_task("", total=None)
-            rows = 0
+        with _progress("rebuilding") as shown:
 
             def on_rows(done: int, total: int) -> None:
                 nonlocal rows
                 rows = total
-                progress.update(task, completed=done, total=total)
+                shown(done, total)
 
             status = writer.rebuild(on_rows)
         name = writer.name
@@ -212,3 +210,39 @@ def rebuild(
         missing = f", {status.missing_vectors:,} without a vector" if status.missing_vectors else ""
         print(f"{name}: {rows:,} rows written again{missing}")
     return 3 if status.missing_vectors or status.last_error else 0
+
+
+def reembed(
+    agent: AgentName, wait: Wait = 0.0, as_json: AsJson = False, home: HomeFolder = None
+) -> int:
+    """Make the LanceDB tiers anew with the embedding that the definition names now.
+
+    Search goes on with the old ones meanwhile. If it is cut off, run it again: it resumes.
+    """
+    from pagemind.runtime.cli.render import answer
+    from pagemind.runtime.cli.session import opened
+
+    with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
+        with _progress("embedding") as shown:
+            done = writer.reembed(shown)
+        name = writer.name
+    if as_json:
+        answer({"agent": name, **asdict(done)})
+    else:
+        missing = f", {done.missing_vectors:,} without a vector" if done.missing_vectors else ""
+        again = f" ({done.resumed:,} had been done before)" if done.resumed else ""
+        change = f"{done.before} → {done.after}" if done.before != done.after else done.after
+        print(f"{name}: {change}, {done.rows:,} rows{again}{missing}")
+    return 3 if done.missing_vectors else 0
+
+
+@contextmanager
+def _progress(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, moved by calling what it gives with rows done and rows in all."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn("rows"))
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

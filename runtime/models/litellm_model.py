@@ -79,6 +79,7 @@ class LitellmModel:
         self._backoff = backoff or Backoff()
         self._clock = clock or SystemClock()
         self._takes_temperature = True
+        self._ask_whole = False
         self._fallbacks: list[Model] = [
             LitellmModel(
                 other, deadline=deadline, silence=silence, backoff=backoff, clock=self._clock
@@ -175,7 +176,7 @@ class LitellmModel:
         self, request: ModelRequest, voice: "_Voice | None", cancel: CancelToken, ends_at: float
     ) -> ModelReply:
         left = max(1.0, ends_at - self._clock.monotonic())
-        streaming = voice is not None
+        streaming = voice is not None and not self._ask_whole
         window = self.window() if self._endpoint.rules.family == "ollama" else None
         arguments = completion_arguments(
             self._endpoint,
@@ -198,7 +199,7 @@ class LitellmModel:
                         accumulator.feed_whole(item)
                     elif (piece := accumulator.feed(item)) and voice:
                         voice(piece)
-            if (piece := accumulator.finish()) and voice:
+            if (piece := accumulator.finish()) and voice and streaming:
                 voice(piece)
         except ForeignError as foreign:
             error = foreign.error
@@ -210,6 +211,10 @@ class LitellmModel:
                 return ModelReply(finish="refusal", model=self._name)
             raise translate(error, self._describe(request)) from None
         reply = accumulator.reply(self._name, self._price(accumulator.usage))
+        if voice and not streaming and reply.text:
+            voice(reply.text)
+        # litellm drops a streamed `refusal`: if nothing came, the next call shows what it is.
+        self._ask_whole = streaming and reply.finish == "empty"
         if reply.finish == "empty" and not accumulator.heard:
             raise BadReply(
                 f"{self._name} did not answer in the OpenAI wire format",

@@ -7,7 +7,7 @@ this one decides by what it has seen. feed() hands back what may be shown to the
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pagemind.runtime.arguments import is_json_object, repair_arguments
+from pagemind.runtime.arguments import ends_in_text, is_json_object, repair_arguments
 from pagemind.runtime.legalise import Rules
 from pagemind.runtime.message import Reasoning, ToolCall, clean_text
 from pagemind.runtime.model import Finish, ModelReply, Usage
@@ -79,10 +79,11 @@ class StreamAccumulator:
         text = clean_text(text.lstrip() if self._thought else text)
         calls = self._finished_calls()
         finish: Finish = "tool_calls" if calls else "stop"
-        if self._reason == "length":
+        if self._refusal or self._reason in _REFUSED:
+            # A filter stops a reply anywhere, in the middle of a call too: none of it is run.
+            finish, text, calls = "refusal", text or clean_text(self._refusal), ()
+        elif self._reason == "length" or self._breaks_off():
             finish = "length"
-        elif not calls and (self._refusal or self._reason in _REFUSED):
-            finish, text = "refusal", text or clean_text(self._refusal)
         elif not calls and not text.strip():
             finish = "empty"
         return ModelReply(
@@ -147,6 +148,10 @@ class StreamAccumulator:
             used.add(id)
             calls.append(ToolCall(id, clean_text(call.name), repair_arguments(call.arguments)))
         return tuple(calls)
+
+    def _breaks_off(self) -> bool:
+        """Whether the last call ends inside a text: cut off, whatever the server calls it."""
+        return bool(self._calls) and ends_in_text(self._calls[-1].arguments)
 
     def _reasoning(self) -> tuple[Reasoning, ...]:
         """What this provider wants back; reasoning it never takes back is not kept."""

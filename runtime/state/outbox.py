@@ -61,6 +61,10 @@ class StateOutbox:
             return self._db.number("SELECT count(*) FROM outbox")
         return self._db.number("SELECT count(*) FROM outbox WHERE tier = ?", (tier,))
 
+    def clear(self) -> None:
+        """LanceDB has all of it by another way."""
+        self._db.write("DELETE FROM outbox")
+
     def refill(self) -> int:
         """Queue every row again, for `memory rebuild`; how many."""
         with self._db.transaction():

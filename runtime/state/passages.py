@@ -175,6 +175,23 @@ class Passages:
         )
         return [passage_of(row) for row in rows]
 
+    def after(self, number: int, limit: int) -> list[Passage]:
+        """Active passages that follow a number, oldest first."""
+        rows = self._db.rows(
+            "SELECT * FROM passages WHERE status = 'active' AND number > ? ORDER BY number LIMIT ?",
+            (number, limit),
+        )
+        return [passage_of(row) for row in rows]
+
+    def retired(self) -> list[int]:
+        """The numbers of passages that are no longer active."""
+        rows = self._db.rows("SELECT number FROM passages WHERE status <> 'active'")
+        return [row["number"] for row in rows]
+
+    def version_count(self) -> int:
+        """Grows with every change of any passage."""
+        return self._db.number("SELECT count(*) FROM passage_versions")
+
     def count(self) -> int:
         return self._db.number("SELECT count(*) FROM passages WHERE status = 'active'")
 

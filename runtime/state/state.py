@@ -38,6 +38,18 @@ class State:
         self.history = History(self.database, clock)
         self.outbox = StateOutbox(self.database, self.journal, self.passages)
 
+    # --- the tiers ------------------------------------------------------------------------------
+
+    @property
+    def tiers(self) -> Path:
+        """The folder of the LanceDB tables in use. Which it is stands in the database, so that
+        a change of embedder switches from old to new in one commit."""
+        return self.folder / self.database.meta("tiers", "lance")
+
+    def point_to_tiers(self, name: str) -> None:
+        """From now on the tables are those in the folder of this name."""
+        self.database.set_meta("tiers", name)
+
     # --- calibration of the token counter -------------------------------------------------------
 
     def calibration(self, model: str) -> Calibration | None:

@@ -43,6 +43,19 @@ class WriteBackStatus:
     last_error: str | None
 
 
+def with_vectors(embedder: Embedder, rows: Sequence[TierRow]) -> list[TierRow]:
+    """The rows with vectors. A zero or broken one is near to nothing, and LanceDB refuses NaN:
+    such a row stays without."""
+    vectors = embedder.embed([embedded_text(row) for row in rows])
+    size = embedder.identity.dimensions
+    return [
+        replace(row, vector=vector)
+        if len(vector) == size and 0.0 < sum(x * x for x in vector) < float("inf")
+        else row
+        for row, vector in zip(rows, vectors, strict=True)
+    ]
+
+
 class _Retries:
     """Waits that double from failure to failure."""
 
@@ -291,21 +304,13 @@ class WriteBack:
         if agent.embedder is None or not rows or self._clock.monotonic() < agent.embedding.at:
             return rows
         try:
-            vectors = agent.embedder.embed([embedded_text(row) for row in rows])
-            size = agent.embedder.identity.dimensions
-            pairs = list(zip(rows, vectors, strict=True))
+            made = with_vectors(agent.embedder, rows)
         except Exception as error:
             _log.warning("embedding failed: %s", error)
             agent.embedding.failed(error, self._clock.monotonic())
             return rows
         agent.embedding.worked()
-        return [
-            replace(row, vector=vector)
-            # A zero or broken vector is near to nothing; LanceDB refuses NaN.
-            if len(vector) == size and 0.0 < sum(x * x for x in vector) < float("inf")
-            else row
-            for row, vector in pairs
-        ]
+        return made
 
     def _fill(self, agent: _Agent) -> bool:
         """Give some rows the vectors they lack; whether there may be more."""

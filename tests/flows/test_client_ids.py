@@ -54,7 +54,7 @@ def test_a_turn_of_a_dead_process_is_taken_up_again(tmp_path: Path) -> None:
 
     with agent_at(tmp_path, ScriptedModel(die)) as agent:
         # As after a kill: nothing closes the turn.
-        agent._finish = lambda *_: None  # type: ignore[method-assign,assignment,return-value]
+        agent._finish = lambda *_: None
         with pytest.raises(Dies):
             agent.send("Hello?", id="m-1")
     with agent_at(tmp_path, ScriptedModel(["Back."])) as agent:
@@ -105,7 +105,7 @@ def test_an_answer_that_was_stored_is_not_asked_for_again(tmp_path: Path) -> Non
         raise Dies
 
     with agent_at(tmp_path, ScriptedModel(["Yes, here."])) as agent:
-        agent._finish = die  # type: ignore[method-assign,assignment]
+        agent._finish = die
         with pytest.raises(Dies):
             agent.send("Hello?", id="m-1")
     with agent_at(tmp_path, ScriptedModel(["Asked again."])) as agent:

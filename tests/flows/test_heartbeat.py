@@ -68,7 +68,7 @@ def test_thoughts_beside_a_call_are_private(tmp_path: Path) -> None:
     reply = ModelReply(
         "They seem friendly.",
         tool_calls=(say("Hi!"),),
-        finish="tool_calls",  # type: ignore[arg-type]
+        finish="tool_calls",
     )
     with agent_at(tmp_path, ScriptedModel([reply]), HEARTBEAT) as agent:
         assert agent.send("Hello").text == "Hi!"

@@ -70,8 +70,8 @@ def test_a_broken_stream_keeps_its_text(tmp_path: Path) -> None:
     """A model that fails in mid-stream ends the turn by name, and what was read stays."""
 
     class Breaks(ScriptedModel):
-        def complete(self, request: ModelRequest, **more: object) -> ModelReply:  # type: ignore[override]
-            more["on_text"]("Half an ans")  # type: ignore[operator]
+        def complete(self, request: ModelRequest, **more: object) -> ModelReply:
+            more["on_text"]("Half an ans")
             raise StreamBroken("the connection was closed")
 
     with agent_at(tmp_path, Breaks()) as agent:
@@ -128,7 +128,7 @@ def test_calls_of_a_dead_process_get_results_at_load(tmp_path: Path) -> None:
     with runtime_at(tmp_path) as runtime:
         agent = runtime.agent("ada", small(), model=ScriptedModel([calls]), tools=[tool])
         # As after a kill: nothing closes the turn.
-        agent._finish = lambda *_: None  # type: ignore[method-assign,assignment,return-value]
+        agent._finish = lambda *_: None
         with pytest.raises(Killed):
             agent.send("Go.")
         assert [m.role for m in everything(agent)] == ["user", "assistant"]
@@ -206,7 +206,7 @@ def test_an_empty_completion_is_asked_again_once(tmp_path: Path) -> None:
 def test_a_runaway_turn_ends_by_name(tmp_path: Path, script: list[object], reason: str) -> None:
     """Identical calls, failing calls and endless calls each end the turn with their reason."""
     definition = small(8192, more="limits: {steps: 30}\n")
-    with agent_at(tmp_path, ScriptedModel(script), definition) as agent:  # type: ignore[arg-type]
+    with agent_at(tmp_path, ScriptedModel(script), definition) as agent:
         turn = agent.send("Go.")
         assert turn.stop_reason == reason
         assert turn.reasons

@@ -63,7 +63,7 @@ def test_warn_save_flush_and_find(tmp_path: Path) -> None:
         said = until(agent, warned, say)
         notices = [e for e in context.queue if e.message.kind == "notice"]
         assert len(notices) == 1
-        percent = int(re.search(r"(\d+) % full", notices[0].shown.text)[1])  # type: ignore[index]
+        percent = int(re.search(r"(\d+) % full", notices[0].shown.text)[1])
         assert 70 <= percent <= 100
         assert agent.archival.count() == 1
         assert not any(e.kind == "flush_started" for e in events)
@@ -140,7 +140,7 @@ def test_every_seq_lies_in_one_page_or_in_the_queue(tmp_path: Path) -> None:
         for page in pages:
             assert page.first_seq == expected
             expected = page.last_seq + 1
-        assert expected == agent.state.history.epoch().queue_start  # type: ignore[union-attr]
+        assert expected == agent.state.history.epoch().queue_start
 
 
 @pytest.mark.parametrize(("window", "tools"), [(1024, ("page_in",)), (4096, FOUR)])

@@ -35,7 +35,7 @@ def test_a_stream_that_is_closed_stops_the_turn(tmp_path: Path) -> None:
         for event in stream:
             if event.kind == "text_delta":
                 break
-        stream.close()  # type: ignore[attr-defined]
+        stream.close()
         (row,) = agent.state.turns.newest(1)
         assert row.stop_reason in ("interrupted", "answered")
         assert agent.send("Still there?").text == "Yes."
@@ -93,15 +93,15 @@ class Slow(ScriptedModel):
         self.stopped = threading.Event()
         self._first = True
 
-    def complete(self, request: ModelRequest, **more: object) -> ModelReply:  # type: ignore[override]
+    def complete(self, request: ModelRequest, **more: object) -> ModelReply:
         if self._first:
             self._first = False
             self.waiting.set()
             try:
-                more["cancel"].wait(30)  # type: ignore[attr-defined]
+                more["cancel"].wait(30)
             finally:
                 self.stopped.set()
-        return super().complete(request, **more)  # type: ignore[arg-type]
+        return super().complete(request, **more)
 
 
 @pytest.mark.parametrize("face", ["asend", "astream"])
@@ -141,7 +141,7 @@ def test_leaving_an_async_stream_early_stops_the_turn(tmp_path: Path) -> None:
         async for event in stream:
             if event.kind == "text_delta":
                 break
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()
         assert agent.state.turns.unfinished() == []
 
     with agent_at(tmp_path, ScriptedModel(["one two three four", "Yes."])) as agent:

@@ -27,7 +27,7 @@ def test_many_at_once_find_what_each_alone_finds(
             for kind, conversation in said:
                 message = Message("user", (Text("x"),), conversation=conversation)
                 # The kinds are drawn from the literals.
-                state.journal.append(replace(message, kind=kind), tokens=1)  # type: ignore[arg-type]
+                state.journal.append(replace(message, kind=kind), tokens=1)
         seqs = list(range(1, len(said) + 1))
         some = data.draw(st.lists(st.sampled_from(seqs), unique=True)) if seqs else []
         each = {seq: state.journal.before(seq, 2) for seq in some}

@@ -20,7 +20,7 @@ CREATE TABLE things (name TEXT UNIQUE);
 
 def opened(path: Path, **more: object) -> Database:
     options = {"ddl": DDL, "version": 1, "migrations": {}, **more}
-    return Database(path, **options)  # type: ignore[arg-type]
+    return Database(path, **options)
 
 
 def names(database: Database) -> list[str]:

@@ -1,6 +1,6 @@
 """Search over a real LanceDB, the outbox and a small authority."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -321,6 +321,45 @@ def test_a_broken_embedder_is_named_and_the_words_still_find(tmp_path: Path) -> 
     result = world.search.search("recall", "boat Nomad", ANY, 10)
     assert result.hits[0].id == "m1"
     assert result.warnings == ("meanings were not compared: no route to the embedder",)
+
+
+class OddEmbedder(HashingEmbedder):
+    """Answers once rightly, and then with what it is given to break."""
+
+    def __init__(self, broken: Callable[[list[list[float]]], list[list[float]]]) -> None:
+        super().__init__(8)
+        self.broken = broken
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return self.broken(super().embed(texts))
+
+
+def _raise(vectors: list[list[float]]) -> list[list[float]]:
+    raise RuntimeError("a library's own error")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        _raise,
+        lambda vectors: [v[:5] for v in vectors],
+        lambda vectors: [*vectors[:-1], vectors[-1][:5]],
+        lambda vectors: [[float("nan")] * 8 for _ in vectors],
+        lambda vectors: vectors[:-1],
+    ],
+    ids=["foreign error", "too short", "one too short", "NaN", "too few"],
+)
+def test_an_embedder_that_answers_nonsense_is_named_and_the_words_still_find(
+    tmp_path: Path, broken: Callable[[list[list[float]]], list[list[float]]]
+) -> None:
+    """Whatever an embedder does, a search neither raises nor compares what is no vector."""
+    world = World(tmp_path, OddEmbedder(broken))
+    talk(world)
+    result = world.search.search("recall", "boat Nomad", ANY, 10)
+    assert result.hits[0].id == "m1"
+    assert len(result.warnings) == 1
+    assert result.warnings[0].startswith("meanings were not compared: ")
+    assert world.search.near("boat") == []
 
 
 def test_a_broken_disk_is_named_and_the_tail_is_still_found(tmp_path: Path) -> None:
