@@ -1,11 +1,11 @@
 """Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archival_memory import ArchivalMemory
-from pagemind.runtime.clock import Clock
+from pagemind.runtime.clock import Clock, LocalZone
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
@@ -198,11 +198,7 @@ def tools_cost(protocol: str) -> int | None:
 
 def zone_of(definition: AgentDefinition) -> tzinfo:
     """The agent's time zone, or the machine's."""
-    zone: tzinfo | None = definition.zone
-    if zone is None:
-        zone = datetime.now().astimezone().tzinfo
-    assert zone is not None
-    return zone
+    return definition.zone or LocalZone()
 
 
 def _window(definition: AgentDefinition, model: Model, state: State) -> Callable[[], Window]:

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 from uuid import UUID
 
@@ -34,6 +34,30 @@ def parse_rfc3339(text: str) -> datetime:
     if at.tzinfo is None:
         raise ValueError(f"{text!r} has no time zone")
     return at.astimezone(UTC)
+
+
+class LocalZone(tzinfo):
+    """The machine's own zone, by its rules for each day: today's offset alone would put last
+    winter's noon an hour wrong in summer."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta | None:
+        return _by_system(dt).utcoffset() if dt is not None else None
+
+    def dst(self, dt: datetime | None) -> timedelta | None:
+        return None  # the system gives offsets only
+
+    def tzname(self, dt: datetime | None) -> str | None:
+        return _by_system(dt).tzname() if dt is not None else None
+
+    def fromutc(self, dt: datetime) -> datetime:
+        system = dt.replace(tzinfo=UTC).astimezone()
+        local = system.replace(tzinfo=self, fold=0)
+        # The hour that comes twice in autumn: the second time has another offset.
+        return local if local.utcoffset() == system.utcoffset() else local.replace(fold=1)
+
+
+def _by_system(dt: datetime) -> datetime:
+    return dt.replace(tzinfo=None).astimezone()
 
 
 def uuid7(unix_ms: int, sequence: int, noise: bytes) -> str:

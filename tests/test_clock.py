@@ -1,11 +1,20 @@
 """Time is UTC and aware; ids sort in the order they were made."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
 import pytest
 
-from pagemind.runtime.clock import FrozenClock, SystemClock, parse_rfc3339, rfc3339, uuid7
+from pagemind.runtime.clock import (
+    FrozenClock,
+    LocalZone,
+    SystemClock,
+    parse_rfc3339,
+    rfc3339,
+    uuid7,
+)
 
 
 def test_times_are_written_in_utc() -> None:
@@ -30,6 +39,36 @@ def test_a_time_without_a_zone_is_refused() -> None:
         rfc3339(datetime(2026, 1, 1))
     with pytest.raises(ValueError, match="no time zone"):
         parse_rfc3339("2026-01-01T00:00:00")
+
+
+@pytest.fixture
+def los_angeles(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine that stands there."""
+    monkeypatch.setenv("TZ", "America/Los_Angeles")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process cannot be set")
+@pytest.mark.parametrize(
+    ("utc", "local"),
+    [
+        ("2026-01-15T20:00:00Z", "2026-01-15 12:00 PST"),
+        ("2026-07-15T20:00:00Z", "2026-07-15 13:00 PDT"),
+        ("2026-03-08T09:59:00Z", "2026-03-08 01:59 PST"),
+        ("2026-03-08T10:00:00Z", "2026-03-08 03:00 PDT"),
+        ("2026-11-01T08:30:00Z", "2026-11-01 01:30 PDT"),
+        ("2026-11-01T09:30:00Z", "2026-11-01 01:30 PST"),
+    ],
+)
+def test_the_machines_zone_knows_summer_and_winter(los_angeles: None, utc: str, local: str) -> None:
+    """Each instant has the hour that a clock on the wall showed then, on both sides of a change."""
+    at = parse_rfc3339(utc)
+    shown = at.astimezone(LocalZone())
+    assert f"{shown:%Y-%m-%d %H:%M %Z}" == local
+    assert shown.astimezone(UTC) == at
 
 
 def test_ids_are_uuid7_and_increase() -> None:
