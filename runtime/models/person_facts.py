@@ -212,12 +212,12 @@ def _mend(note: str, claim: str) -> str:
     """A faithful note in the form that is kept."""
     if re.match(r"name is\b", note, re.IGNORECASE) and not _NAME_SAID.search(claim):
         return third_person(claim)
-    first, _, rest = note.partition(" ")
+    first = note.partition(" ")[0]
     am = r"\b(?:I['’]?m|I am|[Ww]e['’]re|[Ww]e are) "
     if match := re.search(rf"{am}(an? )?{re.escape(first)}\b", claim, re.IGNORECASE):
         return f"is {match[1] or ''}{note}"
     if re.search(rf"\b(?:I|we) {re.escape(first)}\b", claim, re.IGNORECASE):
-        note = f"{_third(first.lower())} {rest}".strip()
+        note = _conjugated("\x00" + note)
     note = re.sub(r"^(?:they|we)['’]re\b|\bI am\b", "is", note)
     note = re.sub(r"\b(?:my|our)\b ?", "", note, flags=re.IGNORECASE)
     note = re.sub(r"\b(?:me|us)\b", "them", note)

@@ -110,3 +110,12 @@ def test_a_wish_that_lasts_is_a_claim_and_no_request() -> None:
     assert questions(wish) == []
     assert questions("Suggest a dinner.") == ["Suggest a dinner."]
     assert questions("Don't you like cats?") == ["Don't you like cats?"]
+
+
+def test_an_adverb_is_not_conjugated() -> None:
+    """The verb after it is; who just moved somewhere lives there."""
+    claim = "I'm Sam and I just moved to Porto."
+    assert settle(["name is Sam", "just moved to Porto"], claim) == [
+        "name is Sam",
+        "lives in Porto",
+    ]
