@@ -6,9 +6,10 @@ inherit from each other (an overflow is a BadRequestError) and hide what really 
 connection is an InternalServerError, a missing key too).
 """
 
-import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from pagemind.runtime.errors import (
@@ -27,25 +28,7 @@ from pagemind.runtime.errors import (
 )
 from pagemind.runtime.legalise import provider_of
 from pagemind.runtime.models import overflow
-
-# The environment variable in which each provider's key is looked for.
-PROVIDER_KEYS = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "gemini": "GEMINI_API_KEY",
-    "mistral": "MISTRAL_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "xai": "XAI_API_KEY",
-    "together_ai": "TOGETHERAI_API_KEY",
-    "fireworks_ai": "FIREWORKS_AI_API_KEY",
-    "cohere": "COHERE_API_KEY",
-    "perplexity": "PERPLEXITYAI_API_KEY",
-    "azure": "AZURE_API_KEY",
-    "moonshot": "MOONSHOT_API_KEY",
-    "voyage": "VOYAGE_API_KEY",
-}
+from pagemind.runtime.models.redact import PROVIDER_KEYS, redact, secrets_of
 
 _NO_KEY = re.compile(
     r"api_key client option must be set|missing credentials|missing .{0,20}api[_ ]?key",
@@ -68,10 +51,8 @@ _CONNECTION_CLASS = {
     "ConnectError", "ConnectTimeout", "ReadError", "WriteError", "RemoteProtocolError",
     "ConnectionError", "ClientConnectorError", "ServerDisconnectedError",
 }  # fmt: skip
-_SECRET = re.compile(
-    r"\b(?:sk|pk|gsk|xai|key|rk)[-_][\w-]{8,}|\bAIza[\w-]{10,}|(?<=Bearer )\S+"
-    r"|(?<=[?&]key=)[^&\s]+"
-)
+_REPEATED = " Original exception:"  # litellm says everything twice
+_NOTHING_SAID = re.compile(r"Error code: (\d+)")
 _PREFIX = re.compile(
     r"^(?:(?:litellm\.)?\w+(?:Error|Exception|Timeout)(?:: | - )|Error code: \d+ - )+"
 )
@@ -84,8 +65,14 @@ class Call:
 
     model: str
     api_base: str | None = None
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     prompt_share: float | None = None  # estimated prompt ÷ window; see overflow.judge
+    params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no sentence about this call may repeat."""
+        return secrets_of(self.api_key, self.api_base, self.params)
 
 
 def key_variable(model: str) -> str:
@@ -104,7 +91,7 @@ def translate(error: BaseException, call: Call) -> ModelError:
         if isinstance(real, ContextOverflow | OutputReserveConflict | RateLimited | ModelTimeout):
             return real
         return StreamBroken(
-            f"{call.model} broke off in the middle of its reply: {_say(error, call)}"
+            f"{call.model} broke off in the middle of its reply: {_say(inner or error, call)}"
         )
     return _translate(error, call)
 
@@ -154,7 +141,7 @@ def _translate(error: BaseException, call: Call) -> ModelError:
             )
         return RateLimited(f"{name} is asked too often: {said}", retry_after=retry_after(error))
     if _is_connection(error, text):
-        where = call.api_base or f"the provider of {name}"
+        where = redact(call.api_base or f"the provider of {name}", call.secrets)
         return ModelUnreachable(
             f"{where} cannot be reached",
             hint="is the server running, and is api_base right?" if call.api_base else
@@ -227,12 +214,19 @@ def _say(error: BaseException, call: Call) -> str:
         inner = body.get("error", body)
         body = inner.get("message") if isinstance(inner, dict) else inner
     text = body if isinstance(body, str) and body.strip() else str(error)
-    text = _PREFIX.sub("", text.strip())
+    text = _PREFIX.sub("", text.strip().partition(_REPEATED)[0])
+    if code := _NOTHING_SAID.fullmatch(text.strip()):
+        text = _phrase(int(code[1]))
     text = "an HTML page" if re.search(r"<(?:!doctype|html)", text, re.I) else text
-    for secret in (call.api_key, os.environ.get(key_variable(call.model))):
-        if secret and len(secret) > 5:
-            text = text.replace(secret, "***")
-    text = _SECRET.sub("***", text)
+    text = redact(text, call.secrets)
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     cut = text[:_MESSAGE_CHARACTERS]
     return (cut + "…" if len(text) > len(cut) else cut) or type(error).__name__
+
+
+def _phrase(status: int) -> str:
+    """What a status means, where the provider said nothing else."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "no reason given"

@@ -235,7 +235,8 @@ class LitellmModel:
         size = sum(len(part.encode("utf-8", "replace")) for part in request.system)
         size += sum(len(m.text.encode("utf-8", "replace")) for m in request.messages)
         share = size / _BYTES_PER_TOKEN / tokens if tokens else None
-        return Call(self._name, self._endpoint.api_base, self._endpoint.api_key, share)
+        point = self._endpoint
+        return Call(self._name, point.api_base, point.api_key, share, point.params)
 
     def _price(self, usage: Any) -> float | None:
         """US dollars by litellm's list, cached tokens at their own price; None if unknown."""
