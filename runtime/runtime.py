@@ -36,6 +36,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, make_tool
+from pagemind.runtime.upgrade import Upgrade, upgrade
 from pagemind.runtime.writer import AgentWriter
 
 DEFAULT_DEFINITION = "assistant"
@@ -262,12 +263,14 @@ class Runtime:
             return
         # A short tail is left for the next time: it is searched where it is, and a one-shot
         # command need not load LanceDB for a handful of rows.
-        if agent.state.outbox.count() >= WRITE_BACK_ROWS:
-            self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
-        self._write_back.unregister(agent.id)
-        self.home.touch(agent.id)
-        agent.state.close()
-        opened[1].release()
+        try:
+            if agent.state.outbox.count() >= WRITE_BACK_ROWS:
+                self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
+            self.home.touch(agent.id)
+        finally:  # a full disk must not hold it: it could not be opened again
+            self._write_back.unregister(agent.id)
+            agent.state.close()
+            opened[1].release()
 
     def drain(self, agent: Agent, timeout: float = 60.0) -> bool:
         """Wait until LanceDB has all that was said to an agent; False if that failed or took
@@ -397,6 +400,14 @@ class Runtime:
             state.leave(kind, json.dumps(body, ensure_ascii=False))
         finally:
             state.close()
+
+    @staticmethod
+    def upgrade(
+        home: str | Path | None = None, *, dry: bool = False, wait: float = 0.0
+    ) -> list[Upgrade]:
+        """Bring a home and all its agents to this version, each file after a backup; what was
+        done, or with `dry` what is due. No Runtime may be needed for it: opening one does."""
+        return upgrade(home_path(home), SystemClock(), dry=dry, wait=wait)
 
     # --- the end --------------------------------------------------------------------------------
 

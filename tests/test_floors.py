@@ -25,7 +25,7 @@ FLOORS: dict[int, str] = {
           search_view prefetch inspection invariants reembed""",
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",
-    7: "model_choice boot reader writer runtime",
+    7: "model_choice boot reader writer upgrade runtime",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

@@ -59,8 +59,8 @@ def with_embedding(name: str) -> AgentDefinition:
 
 def talked(home: Path) -> None:
     """An agent of the old embedder whose definition names the new one by now."""
-    model = ScriptedModel([call("archival_insert", content="The boat is Nomad."), "Kept."])
-    model.after = "Yes."
+    archive = call("archival_insert", content="The boat is Nomad.")
+    model = ScriptedModel([archive, "Kept."], after="Yes.")
     with Runtime(home, background=False) as runtime:
         agent = runtime.agent("ada", with_embedding(OLD), model=model)
         for number in range(MESSAGES // 2):

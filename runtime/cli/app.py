@@ -21,6 +21,7 @@ from pagemind.runtime.cli import (
     models,
     observe,
     send,
+    upgrade,
     usage,
 )
 from pagemind.runtime.cli.chat import chat
@@ -63,6 +64,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (HOUSE, "models list", models.list_models, "pagemind models list"),
     (HOUSE, "models path", models.path, "pagemind models path"),
     (HOUSE, "usage", usage.usage, "pagemind usage"),
+    (HOUSE, "upgrade", upgrade.upgrade, "pagemind upgrade --dry"),
     (HOUSE, "doctor", doctor.doctor, "pagemind doctor"),
 )
 GROUPS = {

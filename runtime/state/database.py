@@ -6,17 +6,37 @@ while it was suspended. Transactions nest: only the outermost commits, and in-me
 wait for it (`after_commit`), so that memory never runs ahead of the disk.
 """
 
+import errno
+import itertools
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pagemind.runtime.errors import DiskFull, HomeUnusable, LostAgent, SchemaTooNew, StorageError
+from pagemind.runtime.errors import (
+    DiskFull,
+    HomeUnusable,
+    LostAgent,
+    PagemindError,
+    SchemaTooNew,
+    StorageError,
+)
 from pagemind.runtime.settings import SQLITE_BUSY_SECONDS
 
 Row = sqlite3.Row
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """A file was brought from one schema version to another; `backup` is what it was."""
+
+    before: int
+    after: int
+    backup: Path
 
 
 class Database:
@@ -38,12 +58,19 @@ class Database:
         self.path = path
         self.read_only = read_only
         self.epoch: int | None = None
+        self.upgraded: Upgraded | None = None  # what opening it did
         self._lock = threading.RLock()
         self._depth = 0
         self._after: list[Callable[[], None]] = []
+        # Before anything else looks at it: even closing a writable connection may change the file.
+        _refuse_newer(path, version)
         with _translated(path):
             self._connection = self._connect()
-            self._prepare(ddl, version, migrations)
+            try:
+                self._prepare(ddl, version, migrations)
+            except BaseException:
+                self._connection.close()
+                raise
 
     def _connect(self) -> sqlite3.Connection:
         target = f"{self.path.absolute().as_uri()}?mode={'ro' if self.read_only else 'rwc'}"
@@ -65,24 +92,27 @@ class Database:
 
     def _prepare(self, ddl: str, version: int, migrations: dict[int, str]) -> None:
         found = self._connection.execute("PRAGMA user_version").fetchone()[0]
-        if found > version:
-            raise SchemaTooNew(
-                f"{self.path} has schema version {found}; this pagemind knows {version}",
-                hint="update pagemind; the file was left untouched",
-            )
         if found == version:
             return
         if self.read_only:
             raise StorageError(
                 f"{self.path} has schema version {found} and is open for reading only",
-                hint="open the agent once to bring it up to date",
+                hint="`pagemind upgrade` brings it up to date, after a backup",
             )
         if found == 0:
             self._script(ddl, 0, version)
             return
-        self._backup(found)
-        for step in range(found, version):
-            self._script(migrations[step], step, step + 1)
+        backup = self._backup(found)
+        if backup is None:  # another process is doing it
+            return self._prepare(ddl, version, migrations)
+        try:
+            for step in range(found, version):
+                self._script(migrations[step], step, step + 1)
+        except BaseException:
+            if self._connection.execute("PRAGMA user_version").fetchone()[0] == found:
+                backup.unlink()  # nothing was changed; a second try makes its own
+            raise
+        self.upgraded = Upgraded(found, version, backup)
 
     def _script(self, script: str, found: int, version: int) -> None:
         """Bring the file from version `found` to `version`, unless another process just did."""
@@ -99,12 +129,31 @@ class Database:
                 run("ROLLBACK")
             raise
 
-    def _backup(self, found: int) -> None:
-        copy = sqlite3.connect(self.path.with_suffix(f".v{found}.backup"))
+    def _backup(self, found: int) -> Path | None:
+        """A whole copy of version `found` beside the file, on disk before anything changes; None
+        if the file is not of that version any more. An older backup is never overwritten."""
+        unfinished = self.path.with_suffix(f".v{found}.{os.getpid()}.unfinished")
+        unfinished.unlink(missing_ok=True)
         try:
-            self._connection.backup(copy)
+            copy = sqlite3.connect(unfinished)
+            try:
+                self._connection.backup(copy)
+                version = copy.execute("PRAGMA user_version").fetchone()[0]
+            finally:
+                copy.close()
+            if version != found:
+                return None
+            _flush(unfinished)
+            names = (f".v{found}{f'-{n}' if n > 1 else ''}.backup" for n in itertools.count(1))
+            final = next(p for p in map(self.path.with_suffix, names) if not p.exists())
+            unfinished.replace(final)
+            if os.name != "nt":  # a folder cannot be flushed there, and need not be
+                _flush(self.path.parent)
+            return final
+        except OSError as error:
+            raise _translated_os(unfinished, error) from error
         finally:
-            copy.close()
+            unfinished.unlink(missing_ok=True)
 
     def take(self) -> int:
         """Become the writer: later transactions of any earlier epoch are refused."""
@@ -124,29 +173,37 @@ class Database:
                 with self._savepoint():
                     yield
                 return
-            with _translated(self.path):
-                self._connection.execute("BEGIN IMMEDIATE")
-            self._depth = 1
+            committing = False
             try:
+                with _translated(self.path):
+                    self._connection.execute("BEGIN IMMEDIATE")
+                self._depth = 1
                 self._check_epoch()
                 yield
+                committing = True
                 with _translated(self.path):
                     self._connection.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 self._depth = 0
-                self._after.clear()
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
+                elif committing and not isinstance(error, PagemindError):
+                    self._call_back()  # Ctrl-C just after the commit: memory follows all the same
+                self._after.clear()
                 raise
             self._depth = 0
-            callbacks, self._after = self._after, []
-            for callback in callbacks:
-                callback()
+            self._call_back()
+
+    def _call_back(self) -> None:
+        callbacks, self._after = self._after, []
+        for callback in callbacks:
+            callback()
 
     @contextmanager
     def _savepoint(self) -> Iterator[None]:
         name, waiting = f"inner_{self._depth}", len(self._after)
-        self._connection.execute(f"SAVEPOINT {name}")
+        with _translated(self.path):
+            self._connection.execute(f"SAVEPOINT {name}")
         self._depth += 1
         try:
             yield
@@ -177,9 +234,10 @@ class Database:
     def _check_epoch(self) -> None:
         if self.epoch is None:
             return
-        row = self._connection.execute(
-            "SELECT value FROM meta WHERE key = 'writer_epoch'"
-        ).fetchone()
+        with _translated(self.path):
+            row = self._connection.execute(
+                "SELECT value FROM meta WHERE key = 'writer_epoch'"
+            ).fetchone()
         if int(row["value"]) != self.epoch:
             raise LostAgent(
                 f"{self.path.parent.name}: another process took this agent over",
@@ -234,6 +292,62 @@ class Database:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+def version_of(path: Path) -> int:
+    """The schema version of a file, which is not touched; 0 if there is nothing in it."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+        log = path.with_name(f"{path.name}-wal")
+        if not head.startswith(b"SQLite format 3\0") or len(head) < 64:
+            return 0
+        if log.exists() and log.stat().st_size:  # the newest version may stand in the log
+            return int(peek(path, "PRAGMA user_version")[0][0])
+    except OSError:  # opening it will say what is wrong
+        return 0
+    return int.from_bytes(head[60:64], "big")
+
+
+def peek(path: Path, sql: str) -> list[Row]:
+    """What a file of any version says. It is opened for reading only, and never brought up."""
+    with _translated(path):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        connection.row_factory = sqlite3.Row
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+
+def _refuse_newer(path: Path, version: int) -> None:
+    found = version_of(path)
+    if found > version:
+        raise SchemaTooNew(
+            f"{path} has schema version {found}; this pagemind knows {version}",
+            hint="update pagemind; the file was left untouched",
+        )
+
+
+def _flush(path: Path) -> None:
+    """What was written to a file, or the names in a folder, is on disk."""
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _translated_os(path: Path, error: OSError) -> DiskFull | HomeUnusable:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(
+            f"{path.parent}: no space for the backup; nothing was changed",
+            hint="free some space and go on",
+        )
+    return HomeUnusable(
+        f"{path.parent}: no backup can be written ({error.strerror or error})",
+        hint="check the folder's permissions; nothing was changed",
+    )
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

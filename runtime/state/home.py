@@ -14,6 +14,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 
+from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import (
     AgentExists,
@@ -22,7 +23,7 @@ from pagemind.runtime.errors import (
     InvalidName,
     UnknownAgent,
 )
-from pagemind.runtime.settings import HOME_SCHEMA, LOCK_GRACE_SECONDS, MAX_NAME
+from pagemind.runtime.settings import LOCK_GRACE_SECONDS, MAX_NAME
 from pagemind.runtime.state import schema
 from pagemind.runtime.state.database import Database, Row
 
@@ -80,7 +81,7 @@ class Home:
         self.database = Database(
             path / "home.db",
             ddl=schema.HOME,
-            version=HOME_SCHEMA,
+            version=settings.HOME_SCHEMA,
             migrations=schema.HOME_MIGRATIONS,
         )
 

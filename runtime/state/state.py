@@ -3,8 +3,8 @@
 from datetime import datetime
 from pathlib import Path
 
+from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
-from pagemind.runtime.settings import STATE_SCHEMA
 from pagemind.runtime.state import schema
 from pagemind.runtime.state.blocks import Blocks
 from pagemind.runtime.state.database import Database
@@ -26,7 +26,7 @@ class State:
         self.database = Database(
             folder / "state.db",
             ddl=schema.STATE,
-            version=STATE_SCHEMA,
+            version=settings.STATE_SCHEMA,
             migrations=schema.STATE_MIGRATIONS,
             read_only=read_only,
         )

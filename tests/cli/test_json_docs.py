@@ -98,6 +98,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory reembed": ["memory", "reembed", "ada"],
+        "upgrade": ["upgrade"],
         "doctor": ["doctor"],
     }.items():
         ran = full(*words, "--json")

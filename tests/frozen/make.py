@@ -1,0 +1,178 @@
+"""Makes home-vN.tar.gz: a home as this version leaves it, and what is in it, for tests of later
+versions. Run once for each version of the schema, before it changes; never make an old one anew.
+
+    python tests/frozen/make.py
+"""
+
+import io
+import json
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pagemind.runtime import settings
+from pagemind.runtime.clock import FrozenClock
+from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.message import Message
+from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.state.state import State
+from pagemind.runtime.testing import ScriptedModel, call
+from pagemind.runtime.tool import make_tool
+
+HERE = Path(__file__).resolve().parent
+DEFINITION = """
+name: {name}
+system: You are a test agent with a small window.
+embedding: hashing
+context_window: 3072
+output_reserve: 128
+protocol: {protocol}
+blocks:
+  human: {{value: "", limit: 400, description: The person.}}
+  persona: {{value: I am a test., limit: 400, description: I., read_only: true}}
+tools: [core_append, core_rewrite, archival_insert, archival_edit, archival_delete, page_in]
+timezone: Europe/Lisbon
+"""
+WORDS = "tide boat wind rope harbour light mast anchor".split()
+
+
+def sentence(number: int) -> str:
+    return f"Fact {number}: item K{number:04d} is a {WORDS[number % 8]}. " + "It is so. " * 20
+
+
+def ring(number: int) -> str:
+    """Ring the bell."""
+    return f"rung {number} times 🔔"
+
+
+def talker(runtime: Runtime) -> None:
+    """Something of every kind: pages, summaries, notices, versions, calls, readings."""
+    model = ScriptedModel(
+        [
+            [
+                call("core_append", block="human", content="Sam, she/her, é 漢字."),
+                call("archival_insert", content="The boat is called Nomad.", tags=["boat"]),
+                call("archival_insert", content="Berth 42."),
+                call("ring", number=3),
+            ],
+            "Noted.",
+            [
+                call("core_rewrite", block="human", content="Sam has a boat."),
+                call("archival_edit", id="a1", content="The boat is called Nomad II."),
+                call("archival_delete", id="a2"),
+                call("core_append", block="nobody", content="x"),
+            ],
+            "Changed.",
+        ],
+        after="Yes.",
+        summary=lambda _: "They talked about boats, item by item.",
+    )
+    agent = runtime.agent(
+        "Zoë",
+        parse_definition(DEFINITION.format(name="talker", protocol="default")),
+        model=model,
+        tools=[make_tool(ring)],
+    )
+    agent.send("Remember me.", speaker="Sam", id="first")
+    agent.send("Change it.", speaker="Sam")
+    for number in range(48):
+        agent.send(sentence(number), speaker="Sam" if number % 3 else "Ana")
+    model._answers = iter([call("page_in", id="p1"), "I have read it."])
+    agent.send("What was at the beginning? " + "Tell me all. " * 200)
+    agent.observe("The light went out.", source="sensor")
+    runtime.clock.advance(hours=6)  # type: ignore[attr-defined]
+    agent.send("Good morning.")
+    agent.close()
+
+
+def beat(runtime: Runtime) -> None:
+    """Speaks by send_message."""
+    model = ScriptedModel([call("send_message", message="Ahoy.", request_heartbeat=False)] * 2)
+    definition = parse_definition(DEFINITION.format(name="beat", protocol="heartbeat"))
+    agent = runtime.agent("beat", definition, model=model)
+    agent.send("Hello.")
+    agent.close()
+
+
+def killed(runtime: Runtime) -> None:
+    """A process ended between a call and its result; others left something meanwhile."""
+    definition = parse_definition(DEFINITION.format(name="killed", protocol="default"))
+    agent = runtime.agent("killed", definition, model=ScriptedModel(after="Yes."))
+    agent.send("One.")
+    state = agent.state
+    number = state.turns.open(
+        "user_message",
+        client_id="cut",
+        client_digest="",
+        conversation=1,
+        speaker="Sam",
+        first_seq=state.journal.last_seq + 1,
+    )
+    asked = Message("user", turn=number, conversation=1, speaker="Sam").with_text("Two.")
+    agent.queue_manager.append(asked)
+    made = call("archival_insert", content="Lost?")
+    reply = Message("assistant", tool_calls=(made,), turn=number, conversation=1)
+    agent.queue_manager.append(reply)
+    agent.close()
+    runtime.leave("killed", "observe", {"text": "It rains.", "source": "sky", "speaker": ""})
+
+
+def contents(state: State) -> dict[str, Any]:
+    """What a later version must find, by its own means."""
+    summary = state.pages.summary(getattr(state.history.epoch(), "summary", None))
+    numbers = range(1, state.passages._db.number("SELECT max(number) FROM passages") + 1)
+    return {
+        "messages": [
+            [m.seq, m.role, m.kind, m.speaker, m.text, [c.name for c in m.tool_calls]]
+            for m, _, _ in state.journal.range(1, state.journal.last_seq)
+        ],
+        "blocks": {
+            block.label: [[v.version, v.value, v.author] for v in state.blocks.history(block.label)]
+            for block in state.blocks.all()
+        },
+        "passages": {
+            f"a{n}": [[v.version, v.value, v.author] for v in state.passages.history(n)]
+            for n in numbers
+        },
+        "active": sorted(p.short_id for p in state.passages.newest(1000)),
+        "pages": [[p.short_id, p.first_seq, p.last_seq, p.gist] for p in state.pages.all()],
+        "summary": summary.text if summary else "",
+        "turns": [[t.turn, t.client_id, t.stop_reason] for t in state.turns.newest(1000)],
+        "steps": state.history.last_step,
+    }
+
+
+def make(folder: Path) -> dict[str, Any]:
+    """Fill a home; what is in it, by agent."""
+    found: dict[str, Any] = {}
+    with Runtime(folder, clock=FrozenClock(), background=False) as runtime:
+        for fill in (talker, beat, killed):
+            fill(runtime)
+        runtime.create("fresh", parse_definition(DEFINITION.format(name="f", protocol="default")))
+        for registered in runtime.home.all():
+            with runtime.reader(registered.name) as reader:
+                found[registered.name] = contents(reader.state)
+    return found
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        home = Path(temporary) / "home"
+        found = make(home)
+        target = HERE / f"home-v{settings.STATE_SCHEMA}.tar.gz"
+        if target.exists():
+            sys.exit(f"{target.name} is frozen")
+        with tarfile.open(target, "w:gz") as archive:
+            for each in sorted(home.rglob("*.db")):
+                archive.add(each, each.relative_to(temporary))
+            data = json.dumps(found, ensure_ascii=False, indent=1).encode()
+            entry = tarfile.TarInfo("contents.json")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+        print(target, target.stat().st_size)
+
+
+if __name__ == "__main__":
+    main()
