@@ -41,8 +41,14 @@ class ModelChoice:
     why: str
     api_base: str | None = None
     api_key_env: str | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict, repr=False)  # headers may hold keys
     fallbacks: tuple["ModelChoice", ...] = ()
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Equal for what can share one model in this process; not for showing."""
+        own = (self.name, self.api_base or "", self.api_key_env or "", repr(self.params))
+        return (*own, *(part for each in self.fallbacks for part in each.key))
 
     @property
     def local(self) -> bool:

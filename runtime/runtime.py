@@ -8,6 +8,7 @@ An agent is opened once in a process and held by its lock; readers work beside i
 """
 
 import json
+import logging
 import shutil
 import tempfile
 import threading
@@ -18,7 +19,7 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.boot import boot, check_fits, first_blocks
 from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.definition import AgentDefinition, load_definition
-from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel
+from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel, PagemindError
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_choice import (
     ModelChoice,
@@ -40,6 +41,7 @@ from pagemind.runtime.upgrade import Upgrade, upgrade
 from pagemind.runtime.writer import AgentWriter
 
 DEFAULT_DEFINITION = "assistant"
+_log = logging.getLogger("pagemind.runtime")
 
 
 class Runtime:
@@ -65,7 +67,7 @@ class Runtime:
         self._embedders: dict[str, Embedder | None] = {}
         self._background = background
         self._write_back = WriteBack()
-        self._models: dict[tuple[str, int | None], Model] = {}
+        self._models: dict[tuple[tuple[str, ...], int | None], Model] = {}
         self._agents: dict[str, tuple[Agent, AgentLock]] = {}
         self._lock = threading.RLock()
         self._opening = threading.Lock()
@@ -112,7 +114,7 @@ class Runtime:
                 raise
             with self._lock:
                 self._agents[registered.id] = (agent, lock)
-        self.home.touch(registered.id)
+        self._touch(registered.id)
         return agent
 
     def create(
@@ -243,7 +245,7 @@ class Runtime:
         if definition is not None and definition.local_only:
             require_local(choice, definition.name)
         window = definition.context_window if definition else None
-        key = (repr(choice), window)
+        key = (choice.key, window)
         if key not in self._models:
             self._models[key] = make_model(choice, self.home.path, window)
         model = self._models[key]
@@ -254,6 +256,14 @@ class Runtime:
             embedder = None if definition is None else self._embedder_of(definition)
             model = GuidedModel(model, embedder=embedder)
         return model, protocol
+
+    def _touch(self, agent_id: str) -> None:
+        """Note that an agent was used. Worth no failure: it is there and can be read even where
+        nothing can be written."""
+        try:
+            self.home.touch(agent_id)
+        except PagemindError as error:
+            _log.warning("%s", error)
 
     def _let_go(self, agent: Agent) -> None:
         """Agent.close(): write what is pending, close the files, release the lock."""
@@ -266,7 +276,7 @@ class Runtime:
         try:
             if agent.state.outbox.count() >= WRITE_BACK_ROWS:
                 self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
-            self.home.touch(agent.id)
+            self._touch(agent.id)
         finally:  # a full disk must not hold it: it could not be opened again
             self._write_back.unregister(agent.id)
             agent.state.close()

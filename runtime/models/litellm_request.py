@@ -4,7 +4,7 @@ at the environment for a key.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pagemind.runtime import settings
@@ -26,8 +26,8 @@ class Endpoint:
     name: str
     rules: Rules
     api_base: str | None
-    api_key: str | None
-    params: Mapping[str, Any]
+    api_key: str | None = field(repr=False)
+    params: Mapping[str, Any] = field(repr=False)
     local: bool
 
     def __post_init__(self) -> None:
