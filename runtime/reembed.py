@@ -90,16 +90,20 @@ def reembed(
     return Reembedded(before, embedding, rows_made, resumed, missing)
 
 
-def sweep_tiers(state: State) -> list[Path]:
-    """Remove folders of tiers that nothing points to any more; which."""
+def unused_tiers(state: State) -> list[Path]:
+    """Folders of tiers that nothing points to any more."""
     kept = {state.tiers.name}
     if stored := state.database.meta(_PLAN):
         kept.add(json.loads(stored)["folder"])
-    gone = [each for each in state.folder.glob("lance*") if each.is_dir() and each.name not in kept]
-    for each in gone:
+    folders = (each for each in state.folder.glob("lance*") if each.is_dir())
+    return [each for each in folders if each.name not in kept]
+
+
+def sweep_tiers(state: State) -> None:
+    """Remove them."""
+    for each in unused_tiers(state):
         shutil.rmtree(each, ignore_errors=True)
         each.with_name(f"{each.name}.lock").unlink(missing_ok=True)
-    return gone
 
 
 def _plan(state: State, embedder: Embedder | None, embedding: str) -> _Plan:

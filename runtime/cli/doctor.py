@@ -6,9 +6,11 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pagemind.runtime.cli.options import AsJson, HomeFolder
+import typer
+
+from pagemind.runtime.cli.options import AsJson, HomeFolder, Wait
 
 if TYPE_CHECKING:
     from pagemind.runtime.reader import AgentReader
@@ -40,14 +42,24 @@ class Finding:
         }
 
 
-def doctor(as_json: AsJson = False, home: HomeFolder = None) -> int:
+def doctor(
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Compare everything with everything: it takes a while.")
+    ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="With --deep: do what is safe, and say what it was.")
+    ] = False,
+    wait: Wait = 0.0,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
     """Check the home, the models and every agent; the exit code is 3 if something is wrong."""
     from pagemind.runtime.cli.render import listing
     from pagemind.runtime.settings import home_path
 
     found = list(_home(home_path(home)))
     if not any(each.status == "wrong" for each in found):
-        found += _inside(home)
+        found += _inside(home, deep or repair, repair, wait)
     well = not any(each.status == "wrong" for each in found)
     if as_json:
         listing([each.as_json() for each in found], ok=well)
@@ -87,7 +99,7 @@ def _home(path: Path) -> Iterator[Finding]:
     )
 
 
-def _inside(home: str | None) -> Iterator[Finding]:
+def _inside(home: str | None, deep: bool, repair: bool, wait: float) -> Iterator[Finding]:
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.errors import PagemindError
 
@@ -99,7 +111,13 @@ def _inside(home: str | None) -> Iterator[Finding]:
             agents = runtime.home.all()
             yield Finding("", "agents", "ok", f"{len(agents):,}")
             for registered in agents:
+                if repair:
+                    yield from _repaired(runtime, registered.name, wait)
                 yield from _agent(runtime, registered)
+                if deep:
+                    yield from _deep(runtime, registered.name)
+            if deep:
+                yield from _strays(runtime, repair)
     except PagemindError as error:
         yield Finding("", "registry", "wrong", error.message, error.hint)
 
@@ -199,6 +217,60 @@ def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
             f"{missing:,}",
             f"they are made up for in its next turns; or {rebuild}" if missing else "",
         )
+
+
+# --- all of it ------------------------------------------------------------------------------------
+
+
+def _repaired(runtime: "Runtime", name: str, wait: float) -> Iterator[Finding]:
+    """Look, and do what is safe."""
+    from pagemind.runtime.cli.doctor_deep import look, mend
+    from pagemind.runtime.errors import PagemindError
+
+    try:
+        for done in mend(runtime, name, look(runtime, name), wait):
+            yield Finding(name, "repaired", "ok", done)
+    except (PagemindError, ValueError, KeyError) as error:
+        hint = error.hint if isinstance(error, PagemindError) else "restore it from a backup"
+        detail = str(error) or type(error).__name__
+        yield Finding(name, "repaired", "note", f"not all: {detail}", hint)
+
+
+def _deep(runtime: "Runtime", name: str) -> Iterator[Finding]:
+    from pagemind.runtime.cli.doctor_deep import look
+    from pagemind.runtime.errors import PagemindError
+
+    try:
+        found = look(runtime, name)
+    except (PagemindError, ValueError, KeyError):
+        return  # `openable` says it
+    if not any(each.status == "wrong" for each in found):
+        yield Finding(name, "invariants", "ok", "all hold")
+    hints = {
+        "": "restore the agent from a backup",
+        "open": "its next turn mends it; or pagemind doctor --repair",
+        "rebuild": f"pagemind memory rebuild {name}; or pagemind doctor --repair",
+    }
+    for each in found:
+        yield Finding(name, each.check, each.status, each.detail, hints[each.repair])
+
+
+def _strays(runtime: "Runtime", repair: bool) -> Iterator[Finding]:
+    """What lies beside the agents."""
+    from pagemind.runtime.cli.doctor_deep import strays
+
+    found = strays(runtime)
+    if repair and any(each.repair for each in found):
+        runtime.home.sweep()
+        yield Finding("", "repaired", "ok", "abandoned folders removed")
+        found = strays(runtime)
+    hints = {
+        "abandoned folders": "doctor --repair removes them; so does the next `agents new`",
+        "foreign files": "they are not pagemind's, and are left alone",
+        "unknown agents": "restore home.db from a backup, or move them elsewhere",
+    }
+    for each in found:
+        yield Finding("", each.check, each.status, each.detail, hints[each.check])
 
 
 def _endpoints(runtime: "Runtime", reader: "AgentReader") -> Iterator[Finding]:

@@ -21,11 +21,14 @@ from pagemind.runtime.errors import (
     AgentInUse,
     HomeUnusable,
     InvalidName,
+    StorageError,
     UnknownAgent,
 )
 from pagemind.runtime.settings import LOCK_GRACE_SECONDS, MAX_NAME
 from pagemind.runtime.state import schema
-from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.database import Database, Row, peek, version_of
+
+_DELETED = "deleted"  # lies in the folder of an agent that is being removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,21 +143,35 @@ class Home:
 
     def remove(self, agent: Registered) -> None:
         """Delete an agent: the registry first, so that what is listed can be opened."""
+        with suppress(OSError):
+            (self.folder(agent.id) / _DELETED).touch()
         self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,))
         shutil.rmtree(self.folder(agent.id), ignore_errors=True)
 
     def sweep(self) -> None:
-        """Remove folders of agents that were never finished or already deleted."""
+        """Remove folders of agents that were never finished or already deleted. One that holds
+        messages and was not deleted stays: then it is the registry that has lost something."""
         with self.database.transaction():
             known = {each.id for each in self.all()}
             for folder in (self.path / "agents").iterdir():
                 # A folder in the making holds its lock; only abandoned ones go.
-                if folder.name not in known and folder.is_dir():
+                if folder.name not in known and folder.is_dir() and self.abandoned(folder):
                     with suppress(AgentInUse):
                         lock = AgentLock(folder, folder.name)
                         lock.acquire(0)
                         shutil.rmtree(folder, ignore_errors=True)
                         lock.release()
+
+    @staticmethod
+    def abandoned(folder: Path) -> bool:
+        """Whether a folder that is not registered was deleted, or never got a message."""
+        path = folder / "state.db"
+        if (folder / _DELETED).exists() or version_of(path) == 0:
+            return True
+        try:
+            return not peek(path, "SELECT 1 FROM messages LIMIT 1")
+        except StorageError:
+            return False
 
     @contextmanager
     def making(self, agent_id: str) -> Iterator[Path]:
