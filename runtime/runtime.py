@@ -32,7 +32,7 @@ from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.reader import AgentInfo, AgentReader
 from pagemind.runtime.reembed import sweep_tiers
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, WRITE_BACK_ROWS, home_path
-from pagemind.runtime.state.home import AgentLock, Home, Registered, checked_name
+from pagemind.runtime.state.home import AgentLock, Home, Registered, checked_name, folded
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
@@ -70,7 +70,7 @@ class Runtime:
         self._models: dict[tuple[tuple[str, ...], int | None], Model] = {}
         self._agents: dict[str, tuple[Agent, AgentLock]] = {}
         self._lock = threading.RLock()
-        self._opening = threading.Lock()
+        self._opening: dict[str, threading.Lock] = {}
 
     # --- agents -------------------------------------------------------------------------------
 
@@ -91,8 +91,11 @@ class Runtime:
         """
         name = checked_name(name)
         extra = [t if isinstance(t, Tool) else make_tool(t) for t in tools]
-        # One at a time, so that threads that ask together get the same agent.
-        with self._opening:
+        # One at a time for each agent, so that threads that ask together get the same one, and
+        # who waits for a busy agent holds up nobody who wants another.
+        with self._lock:
+            opening = self._opening.setdefault(folded(name), threading.Lock())
+        with opening:
             made = not self.home.exists(name)
             if made:
                 if not create:
@@ -223,9 +226,10 @@ class Runtime:
         name = definition.embedding
         if definition.local_only and name not in ("none", "hashing"):
             require_local(ModelChoice(name, "embedding"), definition.name)
-        if name not in self._embedders:
-            self._embedders[name] = make_embedder(name)
-        return self._embedders[name]
+        with self._lock:
+            if name not in self._embedders:
+                self._embedders[name] = make_embedder(name)
+            return self._embedders[name]
 
     def choose_model(self, name: str, asked: str | None = None) -> ModelChoice:
         """The model an agent would run on, and why. `name` may be an agent that is not made yet.
@@ -246,9 +250,10 @@ class Runtime:
             require_local(choice, definition.name)
         window = definition.context_window if definition else None
         key = (choice.key, window)
-        if key not in self._models:
-            self._models[key] = make_model(choice, self.home.path, window)
-        model = self._models[key]
+        with self._lock:
+            if key not in self._models:
+                self._models[key] = make_model(choice, self.home.path, window)
+            model = self._models[key]
         protocol = protocol_of(choice, definition)
         if protocol == "guided":
             from pagemind.runtime.models.guided_model import GuidedModel
