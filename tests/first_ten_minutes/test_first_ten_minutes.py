@@ -60,8 +60,11 @@ def _present() -> bool:
 
 @pytest.mark.local_model
 @pytest.mark.skipif(not _present(), reason=f"{default_name()} is not pulled")
-def test_what_was_said_before_a_kill_is_answered_after_a_restart(tmp_path: Path) -> None:
+def test_what_was_said_before_a_kill_is_answered_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At least nine of ten questions about what was said are answered."""
+    monkeypatch.setenv("PAGEMIND_MODELS", str(find(default_name()).parent))
     model = f"local/{default_name()}"
     said = subprocess.run(
         [sys.executable, "-c", SPEAKER, str(tmp_path), model, *(saying for saying, _, _ in TALK)],

@@ -36,9 +36,10 @@ tools: [core_append, recall_search]
 
 
 def test_the_embedded_model_answers_and_its_window_is_flushed(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A real reply comes; a full window is paged out without a model, and the next one comes."""
+    monkeypatch.setenv("PAGEMIND_MODELS", str(find(MODEL).parent))
     home = tmp_path_factory.mktemp("home")
     with Runtime(home, embedder=HashingEmbedder(64), background=False) as runtime:
         agent = runtime.agent("ada", DEFINITION, model=f"local/{MODEL}")
