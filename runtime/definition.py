@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 
 from pagemind.runtime import settings, yaml_reader
-from pagemind.runtime.definition_faults import Fault, complain, from_validation
+from pagemind.runtime.definition_faults import Fault, complain, from_validation, written_keys
 from pagemind.runtime.definition_parts import (
     BlockSpec,
     Budget,
@@ -209,7 +209,8 @@ class AgentDefinition(Section):
         return Template.from_text(self._prompts[written], written)
 
     def _cross_checks(self) -> Iterator[Fault]:
-        """Faults that need more than one section, or a prompt, to be seen."""
+        """Faults that need more than one section, a prompt, or what was written, to be seen."""
+        yield from written_keys(self.raw.get("model"))
         if self.summarizer and self.model and self.model.summarizer not in (None, self.summarizer):
             yield (
                 ("summarizer",),

@@ -3,9 +3,10 @@
 Takes the validator's findings and the document they came from; makes one DefinitionError.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pagemind.runtime.errors import DefinitionError
 from pagemind.runtime.yaml_reader import Document, Path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Fault = tuple[Path, str]
+
+_CARRIES_KEY = re.compile(r"authorization|api[-_]?key|token$|secret|password|cookie", re.I)
 
 _BOUNDS = {
     "greater_than": ("gt", "more than"),
@@ -128,3 +131,25 @@ def _section_in(annotation: object) -> "type[BaseModel] | None":
         if isinstance(option, type) and issubclass(option, BaseModel):
             return option
     return None
+
+
+def written_keys(model: Any) -> Iterator[Fault]:
+    """Keys that stand in `model` as written: definitions are stored, shown and passed around."""
+    if isinstance(model, dict):
+        yield from _written(model.get("params"), ("model", "params"), named=False)
+        fallbacks = model.get("fallbacks")
+        for at, each in enumerate(fallbacks if isinstance(fallbacks, list) else ()):
+            if isinstance(each, dict):
+                yield from _written(
+                    each.get("params"), ("model", "fallbacks", at, "params"), named=False
+                )
+
+
+def _written(value: Any, path: Path, *, named: bool) -> Iterator[Fault]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            carries = named or bool(_CARRIES_KEY.search(str(key)))
+            yield from _written(item, (*path, key), named=carries)
+    elif isinstance(value, str) and named and "${" not in value:
+        # The value is not repeated: it would be in the log then.
+        yield path, "is a key, and keys stay out of definitions: write ${NAME} and export NAME"

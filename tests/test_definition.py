@@ -402,3 +402,19 @@ def test_a_file_with_a_bom_loads(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbfname: a\r\n")
     assert load_definition(path).name == "a"
     assert load_definition(path).source == str(path)
+
+
+@pytest.mark.parametrize("where", ["params", "fallback"])
+def test_a_key_in_a_header_must_come_from_the_environment(where: str) -> None:
+    """Definitions are stored and shown: a header that is a key names a variable."""
+    params = "params: {extra_headers: {X-Team: blue, Authorization: 'KEY'}}"
+    model = f"{{name: openai/x, {params}}}"
+    if where == "fallback":
+        model = f"{{name: openai/y, fallbacks: [{model}]}}"
+    text = f"name: a\nmodel: {model}\n"
+    with pytest.raises(DefinitionError, match="keys stay out of definitions") as refused:
+        parse_definition(text.replace("KEY", "Bearer planted-1234"))
+    assert "planted" not in refused.value.message
+    written = text.replace("KEY", "Bearer ${TEAM_KEY}")
+    fine = parse_definition(written, environ={"TEAM_KEY": "planted-1234"})
+    assert "planted" not in fine.to_json()

@@ -67,7 +67,7 @@ def at_once(jobs: Sequence[Callable[[], object]]) -> list[object]:
 
 def test_ten_threads_on_one_agent_are_served_in_turn(tmp_path: Path) -> None:
     """Every message is answered, turns do not mix, seq has no gap, and no edit is lost."""
-    model = ScriptedModel(noting)  # type: ignore[arg-type]
+    model = ScriptedModel(noting)
     told = [f"fact {number:02d}" for number in range(30)]
     with runtime_at(tmp_path) as runtime:
         agent = runtime.agent("ada", small(8192, limit=2000), model=model)
@@ -75,8 +75,8 @@ def test_ten_threads_on_one_agent_are_served_in_turn(tmp_path: Path) -> None:
         def talk(share: Sequence[str]) -> list[str]:
             return [agent.send(text).stop_reason for text in share]
 
-        jobs = [lambda share=told[at::10]: talk(share) for at in range(10)]  # type: ignore[misc]
-        stops = [stop for share in at_once(jobs) for stop in share]  # type: ignore[attr-defined]
+        jobs = [lambda share=told[at::10]: talk(share) for at in range(10)]
+        stops = [stop for share in at_once(jobs) for stop in share]
         assert stops == ["answered"] * 30
         stored = everything(agent)
         assert [m.seq for m in stored] == list(range(1, len(stored) + 1))
@@ -104,17 +104,17 @@ def test_one_client_id_from_two_threads_is_answered_once(tmp_path: Path) -> None
     entered = threading.Event()
 
     class Slow(ScriptedModel):
-        def complete(self, request: ModelRequest, **more: object) -> ModelReply:  # type: ignore[override]
+        def complete(self, request: ModelRequest, **more: object) -> ModelReply:
             entered.set()
             time.sleep(0.2)
-            return super().complete(request, **more)  # type: ignore[arg-type]
+            return super().complete(request, **more)
 
     model = Slow(["Yes.", "Again?"])
     with runtime_at(tmp_path) as runtime:
         agent = runtime.agent("ada", small(), model=model)
         both = at_once([lambda: agent.send("Are you there?", id="m-1")] * 2)
         assert entered.is_set()
-        assert {(turn.turn, turn.text) for turn in both} == {(1, "Yes.")}  # type: ignore[attr-defined]
+        assert {(turn.turn, turn.text) for turn in both} == {(1, "Yes.")}
         assert [m.text for m in everything(agent)] == ["Are you there?", "Yes."]
         assert len(model.requests) == 1
 
@@ -122,10 +122,10 @@ def test_one_client_id_from_two_threads_is_answered_once(tmp_path: Path) -> None
 def test_observations_come_in_between_turns(tmp_path: Path) -> None:
     """What is observed while a turn runs is recorded after it, never inside of it."""
     with runtime_at(tmp_path) as runtime:
-        agent = runtime.agent("ada", small(8192, limit=2000), model=ScriptedModel(noting))  # type: ignore[arg-type]
+        agent = runtime.agent("ada", small(8192, limit=2000), model=ScriptedModel(noting))
         jobs: list[Callable[[], object]] = [
-            *(lambda n=n: agent.send(f"fact {n}") for n in range(5)),  # type: ignore[misc]
-            *(lambda n=n: agent.observe(f"rain {n}", source="sky") for n in range(5)),  # type: ignore[misc]
+            *(lambda n=n: agent.send(f"fact {n}") for n in range(5)),
+            *(lambda n=n: agent.observe(f"rain {n}", source="sky") for n in range(5)),
         ]
         at_once(jobs)
         stored = everything(agent)
@@ -343,13 +343,13 @@ def test_many_agents_in_many_threads(tmp_path: Path) -> None:
     with runtime_at(tmp_path) as runtime:
 
         def live(name: str) -> list[str]:
-            agent = runtime.agent(name, small(8192, limit=2000), model=ScriptedModel(noting))  # type: ignore[arg-type]
+            agent = runtime.agent(name, small(8192, limit=2000), model=ScriptedModel(noting))
             for number in range(5):
                 assert agent.send(f"{name} fact {number}").stop_reason == "answered"
             return agent.context.core.get("human").value.split("\n")
 
         names = [f"agent-{n}" for n in range(6)]
-        lives = at_once([lambda name=name: live(name) for name in names])  # type: ignore[misc]
+        lives = at_once([lambda name=name: live(name) for name in names])
         for name, lines in zip(names, lives, strict=True):
             assert lines == [f"{name} fact {number}" for number in range(5)]
 
@@ -393,20 +393,20 @@ def test_readers_see_every_acknowledged_message_while_a_writer_runs(tmp_path: Pa
 
         rounds = at_once([write, read, read, lambda: [runtime.agents() for _ in range(10)]])
         assert faults == []
-        assert rounds[1] > 0  # type: ignore[operator]
+        assert rounds[1] > 0
         assert agent.state.pages.count() > 0
 
 
 def test_a_failed_turn_of_one_thread_is_not_anothers(tmp_path: Path) -> None:
     """Errors belong to the turn that had them."""
     replies: dict[str, object] = {"odd": ModelUnreachable("no route"), "even": "Yes."}
-    model = ScriptedModel(lambda r: replies[r.messages[-1].text.split()[-1]])  # type: ignore[arg-type,return-value]
+    model = ScriptedModel(lambda r: replies[r.messages[-1].text.split()[-1]])
     with runtime_at(tmp_path) as runtime:
         agent = runtime.agent("ada", small(8192), model=model)
         kinds = ["odd", "even"] * 4
-        turns = at_once([lambda kind=kind: agent.send(kind) for kind in kinds])  # type: ignore[misc]
+        turns = at_once([lambda kind=kind: agent.send(kind) for kind in kinds])
         for kind, turn in zip(kinds, turns, strict=True):
-            failed = turn.stop_reason == "model_error"  # type: ignore[attr-defined]
+            failed = turn.stop_reason == "model_error"
             assert failed == (kind == "odd")
         with pytest.raises(UserError):
             agent.send("   ")

@@ -23,7 +23,7 @@ AS_TEXT = json.dumps({"name": "core_append", "arguments": APPEND})
 
 
 def append(arguments: object = APPEND, **more: object) -> Reply:
-    call = Call("core_append", arguments, **more)  # type: ignore[arg-type]
+    call = Call("core_append", arguments, **more)
     return Reply(calls=(call,))
 
 
