@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from pagemind.runtime.errors import PagemindError, UserError
+from pagemind.runtime.errors import EmbeddingMismatch, PagemindError, SchemaTooNew
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.settings import OPTIMIZE_COMMITS, WRITE_BACK_ROWS
@@ -37,6 +37,7 @@ class Finding:
     status: Literal["note", "wrong"]
     detail: str
     repair: Repair = ""
+    hint: str = ""  # where another command than a repair is the answer
 
 
 # --- the state database ---------------------------------------------------------------------------
@@ -315,9 +316,10 @@ def check_tiers(state: State, store: TierStore) -> list[Finding]:
                 detail = f"{tier}: {missing:,} rows without"
                 found.append(Finding("vectors", "note", detail, "open"))
     except PagemindError as error:
-        # A person's choice (another embedder) is no damage, and a rebuild would not respect it.
-        repair: Repair = "" if isinstance(error, UserError) else "rebuild"
-        return [Finding("tiers", "wrong", error.message, repair)]
+        # Another embedder is a person's choice, and a newer table not ours to drop.
+        chosen = isinstance(error, EmbeddingMismatch | SchemaTooNew)
+        repair: Repair = "" if chosen else "rebuild"
+        return [Finding("tiers", "wrong", error.message, repair, error.hint if chosen else "")]
     return found
 
 

@@ -13,7 +13,7 @@ from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.definition import AgentDefinition
-from pagemind.runtime.errors import NotFound, StorageError
+from pagemind.runtime.errors import NotFound, PagemindError, SchemaTooNew, StorageError
 from pagemind.runtime.intake import observation
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Embedder
@@ -122,7 +122,9 @@ class AgentWriter(AgentReader):
         """Drop the LanceDB tiers and fill them again from the state database.
 
         Raises StorageError if they cannot be written; the rows then wait and are still found.
+        Raises SchemaTooNew, and drops nothing, if a newer pagemind wrote them.
         """
+        self._refuse_newer()
         # The outbox first: a crash after it repeats work, one before it would lose rows.
         total = self.state.outbox.refill()
         self.store.reset()
@@ -144,8 +146,9 @@ class AgentWriter(AgentReader):
         """Make the tiers anew with the embedder that the definition names; readers have the old
         ones until that is done. Cut off, it goes on where it was.
 
-        Raises ModelError where the embedder fails, StorageError.
+        Raises ModelError where the embedder fails, StorageError; SchemaTooNew as rebuild() does.
         """
+        self._refuse_newer()
         key = self.registered.id
         self._write_back.unregister(key)  # nothing may go into the old tables meanwhile
         try:
@@ -161,6 +164,15 @@ class AgentWriter(AgentReader):
             self._write_back.register(
                 key, self.state.outbox, self.store, self.embedder, zone=self.zone
             )
+
+    def _refuse_newer(self) -> None:
+        """What a newer pagemind wrote is not ours to drop."""
+        try:
+            self.store.check()
+        except SchemaTooNew:
+            raise
+        except PagemindError:
+            pass  # damaged, outdated or of another embedder: that is what making anew is for
 
     def _fill_vectors(self) -> None:
         """Rows of very long messages get their vectors after they are written."""

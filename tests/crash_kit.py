@@ -18,6 +18,7 @@ from laws import evicted_is_found, holds
 from wire_rules import FAMILIES, check
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.invariants import check_state, check_tiers
 from pagemind.runtime.legalise import rules_for, to_wire
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import HashingEmbedder, ScriptedModel
@@ -96,6 +97,7 @@ class Home:
 
     def check(self) -> None:
         """Open it and assert that nothing was lost, doubled or broken. Raises AssertionError."""
+        self._as_left()
         model = ScriptedModel(after="Still here.")
         with Runtime(self.path, embedder=HashingEmbedder(16), background=False) as runtime:
             agent = runtime.agent("ada", model=model)
@@ -110,6 +112,14 @@ class Home:
                 check(to_wire(model.requests[-1], rules), family, tools=True)
             assert runtime._write_back.drain(agent.id, 60)
             self._tiers(agent)
+
+    def _as_left(self) -> None:
+        """The stores break no invariant, before anything is mended."""
+        with Runtime(self.path, embedder=HashingEmbedder(16), background=False) as runtime:
+            if runtime.home.exists("ada"):
+                with runtime.reader("ada") as reader:
+                    found = check_state(reader.state) + check_tiers(reader.state, reader.store)
+                    assert [each for each in found if each.status == "wrong"] == []
 
     def _journal(self, agent: Agent) -> None:
         said = Counter(m.text for m in agent.state.journal.newest(1 << 30))

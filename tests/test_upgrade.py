@@ -350,4 +350,10 @@ def test_a_newer_tier_is_refused_untouched(old: Path, monkeypatch: pytest.Monkey
         assert "Rex" in found.hits[0].text
         (finding,) = [f for f in check_tiers(agent.state, agent.engine._store)]
         assert "newer pagemind" in finding.detail
+        assert finding.repair == ""
+        agent.close()
+        with runtime.writer("beat") as writer:
+            for anew in (writer.rebuild, writer.reembed):
+                with pytest.raises(SchemaTooNew):
+                    anew(lambda done, total: None)
     assert digests(tiers) == before

@@ -184,7 +184,7 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
 
 def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
     """LanceDB: whether it can be read, and what it does not have yet."""
-    from pagemind.runtime.errors import PagemindError, UserError
+    from pagemind.runtime.errors import PagemindError, SchemaTooNew, UserError
     from pagemind.runtime.outbox import Tier
 
     unwritten = reader.state.outbox.count()
@@ -204,7 +204,7 @@ def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
         missing = sum(reader.store.count_missing(tier) for tier in tiers)
     except PagemindError as error:
         # Whatever became of the tables, they can be made anew; only a person's choice cannot.
-        hint = error.hint if isinstance(error, UserError) else rebuild
+        hint = error.hint if isinstance(error, UserError | SchemaTooNew) else rebuild
         yield Finding(reader.name, "LanceDB", "wrong", error.message, hint)
         return
     detail = f"{rows['recall']:,} rows of recall, {rows['archival']:,} of archival"
@@ -252,7 +252,8 @@ def _deep(runtime: "Runtime", name: str) -> Iterator[Finding]:
         "rebuild": f"pagemind memory rebuild {name}; or pagemind doctor --repair",
     }
     for each in found:
-        yield Finding(name, each.check, each.status, each.detail, hints[each.repair])
+        hint = each.hint or hints[each.repair]
+        yield Finding(name, each.check, each.status, each.detail, hint)
 
 
 def _strays(runtime: "Runtime", repair: bool) -> Iterator[Finding]:
