@@ -6,15 +6,23 @@ nothing is run that was not asked for, and any provider would accept what the ne
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 from kernel_kit import everything, small
 from loopback import Call, Loopback, Reply
+from native_wire import (
+    ANTHROPIC_REPLY,
+    GEMINI_REPLY,
+    NativeServer,
+    anthropic_faults,
+    gemini_faults,
+)
 from provider_kit import agent_on, illegal, said
 
+from pagemind.runtime.models.litellm_model import LitellmModel
 from pagemind.runtime.turn import TurnResult
 
 ASKED = "Please remember that I am called Sam."
@@ -331,3 +339,41 @@ def test_a_provider_that_refuses_its_reasoning_never_gets_it(tmp_path: Path) -> 
         assert agent.send("And now?").text == "Well."
         assert "Sam it is" not in json.dumps(server.requests)
         assert server.illegal == illegal(agent) == []
+
+
+def test_one_history_of_all_oddities_is_legal_for_every_provider(tmp_path: Path) -> None:
+    """An agent that met every case in one life can go on with Anthropic or Gemini: what litellm
+    sends them, in their own wire formats, is what they accept."""
+    script: list[Reply | str] = []
+
+    def reply(body: dict[str, object]) -> Reply | str:
+        return script.pop(0) if script else "Well."
+
+    with (
+        Loopback(reply, window=200_000) as server,
+        NativeServer(anthropic_faults, ANTHROPIC_REPLY) as anthropic,
+        NativeServer(gemini_faults, GEMINI_REPLY) as gemini,
+        agent_on(tmp_path, server, small(200_000, limit=100_000)) as agent,
+    ):
+        elsewhere = [
+            LitellmModel("anthropic/claude-x", api_base=anthropic.url, api_key="k"),
+            LitellmModel("gemini/gemini-x", api_base=gemini.url, api_key="k"),
+        ]
+        for case in CASES.values():
+            if len(case.replies) <= 20:  # more of the same says nothing new
+                script[:] = case.replies
+                assert agent.send(ASKED).stop_reason == case.stop
+        whole = agent.context.render(256)
+        messages = whole.messages
+        # As the model was asked on the way: after a message, and after the last of some results.
+        ends = [
+            at
+            for at in range(1, len(messages) + 1)
+            if messages[at - 1].role != "assistant"
+            and (at == len(messages) or messages[at].role != "tool")
+        ]
+        for at in {*ends[:: len(ends) // 10], ends[-1], len(messages)}:
+            for model in elsewhere:
+                assert model.complete(replace(whole, messages=messages[:at])).text == "Yes."
+        assert anthropic.faults == gemini.faults == server.illegal == []
+        assert len(anthropic.bodies) == len(gemini.bodies) > 10
