@@ -19,6 +19,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.errors import (
     Cancelled,
+    HomeUnusable,
     ModelError,
     PagemindError,
     ToolError,
@@ -41,6 +42,7 @@ from pagemind.runtime.turn import (
     Turn,
     TurnLimits,
     TurnResult,
+    heard,
     stored_result,
     window_json,
 )
@@ -89,6 +91,7 @@ class Agent:
         self._closed = closed
         self._lock = threading.RLock()
         self._idle: threading.Thread | None = None
+        self._unclosed = False  # a turn runs, or could not be closed
 
     @property
     def model(self) -> Model:
@@ -143,6 +146,7 @@ class Agent:
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable and in the queue, without a model call."""
         with self._lock:
+            self._mend()
             message = self.queue_manager.append(observation(text, source, speaker))
             self.queue_manager.make_room()
         return message
@@ -152,6 +156,7 @@ class Agent:
     ) -> TurnResult:
         """Take up the last turn that ended without an answer. Raises UserError if there is none."""
         with self._lock:
+            self._mend()
             last = next(iter(self.state.turns.newest(1)), None)
             if last is None or last.stop_reason == "answered":
                 raise UserError("there is nothing to retry", hint="the last turn was answered")
@@ -173,6 +178,7 @@ class Agent:
     ) -> TurnResult:
         """Handle one event to its end."""
         with self._lock:
+            self._mend()
             self.take_inbox()
             message, client_id, event_text = message_of(event)
             if client_id is not None:
@@ -180,6 +186,7 @@ class Agent:
                 if known is not None:
                     return self._again(known, event_text, observer, cancel)
             turns, database = self.state.turns, self.state.database
+            self._unclosed = True
             with database.transaction():
                 number = turns.next_number()
                 stored = self.queue_manager.append(replace(message, turn=number))
@@ -217,12 +224,17 @@ class Agent:
             )
         if known.stop_reason in (None, "interrupted", "model_error"):
             return self._resume(known, observer, cancel)
-        said = self.state.journal.get(known.reply_seqs)
-        texts = [said[seq].said for seq in known.reply_seqs if seq in said]
+        replies = [
+            message
+            for message in self.state.journal.of_turn(known.turn)
+            if message.role == "tool" or message.seq in known.reply_seqs
+        ]
+        texts = heard(replies, heartbeat=self.loop.heartbeat)
         return stored_result(self.name, known, "\n\n".join(texts))
 
     def _resume(self, row: TurnRow, observer: Observer, cancel: CancelToken | None) -> TurnResult:
         event = self.state.journal.get([row.first_seq])[row.first_seq]
+        self._unclosed = True
         self.state.turns.reopen(row.turn)
         self.queue_manager.hold(event.seq)
         return self._run(self._turn(row.turn, event), event.text, observer, cancel or CancelToken())
@@ -231,11 +243,11 @@ class Agent:
         self, turn: Turn, event_text: str, observer: Observer, cancel: CancelToken
     ) -> TurnResult:
         self.queue_manager.observer = observer
-        observer(
-            TraceEvent("turn_started", {"turn": turn.number, "conversation": turn.conversation})
-        )
         error: ModelError | None = None
         try:
+            observer(
+                TraceEvent("turn_started", {"turn": turn.number, "conversation": turn.conversation})
+            )
             memories = self._prefetch(event_text)
             self.context.prefetch = (turn.event_seq, memories) if memories else None
             stop: StopReason = self.loop.run(turn, observer, cancel)
@@ -294,13 +306,20 @@ class Agent:
             reply_seqs=tuple(turn.reply_seqs),
             result=stored,
         )
+        self._unclosed = False
         return result
+
+    def _mend(self) -> None:
+        """Close what an earlier call could not: the disk was full, or Ctrl-C fell between."""
+        if self._unclosed:
+            self.recover()
 
     def recover(self) -> None:
         """After opening: close what a killed process left open, and take what others left."""
         self.loop.mend()
         for row in self.state.turns.unfinished():
             self._close_left_open(row)
+        self._unclosed = False
         self.take_inbox()
 
     def _close_left_open(self, row: TurnRow) -> None:
@@ -320,9 +339,9 @@ class Agent:
             return
         for message in messages[1:]:
             turn.message_ids.append(message.short_id)
-            if message.role == "assistant" and message.said:
-                turn.texts.append(message.said)
+            if message.role == "assistant" and (message.text or message.said):
                 turn.reply_seqs.append(message.seq)
+        turn.texts.extend(heard(messages, heartbeat=self.loop.heartbeat))
         self._finish(turn, "answered", None)
 
     def take_inbox(self) -> None:
@@ -332,6 +351,8 @@ class Agent:
                 with self.state.database.transaction():
                     self._take(kind, json.loads(body))
                     self.state.take_from_inbox(number)
+            except HomeUnusable:
+                raise  # the disk's fault, and not the item's: it waits
             except (UserError, ToolError, KeyError, TypeError, ValueError) as fault:
                 # Nobody could ever take it, and it must not block what was left after it.
                 _log.warning("an item of the inbox cannot be taken: %s", fault)
@@ -408,6 +429,7 @@ class Agent:
     def flush(self, cancel: CancelToken | None = None) -> Flushed:
         """Page out now, whatever the pressure: all but the newest group."""
         with self._lock:
+            self._mend()
             return self.queue_manager.flush(None, keep=0, reason="asked", cancel=cancel)
 
     def close(self) -> None:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 from pagemind.runtime.arguments import is_json_object, unparsed
 from pagemind.runtime.clock import Clock
-from pagemind.runtime.errors import BadArguments, PagemindError, StorageError, ToolError
+from pagemind.runtime.errors import (
+    BadArguments,
+    HomeUnusable,
+    PagemindError,
+    StorageError,
+    ToolError,
+)
 from pagemind.runtime.message import Message, Provenance, Text, ToolCall, clean_text
 from pagemind.runtime.settings import OWN_RESULT_TRUST, WORLD_RESULT_TRUST
 from pagemind.runtime.state.database import Database
@@ -81,7 +87,7 @@ class FunctionExecutor:
             else:
                 result = self._run(tool, context, arguments)
                 stored = store(self._message(call, result, note, tool, ok=True))
-        except StorageError:
+        except (StorageError, HomeUnusable):
             raise  # the disk is not the model's business
         except ToolError as refused:
             error = refused.message

@@ -63,7 +63,7 @@ class Loop:
         self._queue_manager = queue_manager
         self._executor = executor
         self._tool_context = tool_context
-        self._heartbeat = heartbeat
+        self.heartbeat = heartbeat
         self._day_budget = day_budget
         self._zone = zone
 
@@ -126,9 +126,9 @@ class Loop:
                 return stop  # mend() gives the calls that are left their results
             cut_off = reply.finish == "length" and at == len(reply.tool_calls) - 1
             spoke = self._execute(turn, step, call, observer, cut_off=cut_off) or spoke
-        if self._heartbeat and spoke and not any(map(wants_heartbeat, calls)):
+        if self.heartbeat and spoke and not any(map(wants_heartbeat, calls)):
             return "answered"
-        if self._heartbeat and not any(map(wants_heartbeat, calls)):
+        if self.heartbeat and not any(map(wants_heartbeat, calls)):
             # The paper's protocol ends here; a turn that said nothing yet goes on, because weak
             # models forget the flag and the person would get no answer.
             return "answered" if turn.texts else None
@@ -173,9 +173,9 @@ class Loop:
         turn.message_ids.append(message.short_id)
         # With protocol heartbeat text beside calls is private thought; prose where send_message
         # was wanted still reaches the person.
-        if message.text and not (self._heartbeat and calls):
+        if message.text and not (self.heartbeat and calls):
             turn.texts.append(message.text)
-        if message.said:
+        if message.text or message.said:
             turn.reply_seqs.append(message.seq)
         return message
 

@@ -100,23 +100,29 @@ class QueueManager:
             for message, _, pause in state.journal.range(epoch.held, epoch.held):
                 context.held = self._entry(message, views.get(message.seq, View()), pause)
 
-    def begin_epoch(self, reason: str) -> None:
+    def begin_epoch(self, reason: str, held: Entry | None = None) -> None:
         """Record that the head of the prompt changed. The queue stays where it is."""
         context = self._context
         newest = self._state.history.epoch()
         start = next((e.seq for e in context.queue), self._state.journal.last_seq + 1)
-        epoch = self._state.history.begin_epoch(
-            reason,
-            system=context.system,
-            tools=str(context.tools),
-            blocks={block.label: block.version for block in context.core},
-            summary=newest.summary if newest else None,
-            table=context.table,
-            pins=(),
-            queue_start=newest.queue_start if newest else start,
-            held=context.held.seq if context.held else None,
-        )
-        self.epoch = epoch.epoch
+        held = held or context.held
+        with self._state.database.transaction():
+            epoch = self._state.history.begin_epoch(
+                reason,
+                system=context.system,
+                tools=str(context.tools),
+                blocks={block.label: block.version for block in context.core},
+                summary=newest.summary if newest else None,
+                table=context.table,
+                pins=(),
+                queue_start=newest.queue_start if newest else start,
+                held=held.seq if held else None,
+            )
+
+            def follow() -> None:
+                self.epoch, context.held = epoch.epoch, held
+
+            self._state.database.after_commit(follow)
 
     def append(self, message: Message, *, step: int = 0) -> Message:
         """Commit a message and put it at the tail of the queue. An over-long one is stored whole
@@ -156,8 +162,8 @@ class QueueManager:
         if not self._context.resident(seq):
             views = self._state.history.views(seq)
             for message, _, pause in self._state.journal.range(seq, seq):
-                self._context.held = self._entry(message, views.get(seq, View()), pause)
-            self.begin_epoch("held")
+                held = self._entry(message, views.get(seq, View()), pause)
+                self.begin_epoch("held", held)
 
     # --- pressure ---------------------------------------------------------------------------
 
@@ -240,13 +246,17 @@ class QueueManager:
         smaller = self._entry(entry.message, view, entry.pause)
         if smaller.tokens >= entry.tokens:
             return None
-        self._state.history.set_views(
-            {entry.seq: view}, since_step=self._state.history.last_step + 1
-        )
-        if self._context.held is not None and self._context.held.seq == entry.seq:
-            self._context.held = smaller
-        else:
-            self._context.queue.replace(smaller)
+        history, context = self._state.history, self._context
+
+        def follow() -> None:
+            if context.held is not None and context.held.seq == entry.seq:
+                context.held = smaller
+            else:
+                context.queue.replace(smaller)
+
+        with self._state.database.transaction():
+            history.set_views({entry.seq: view}, since_step=history.last_step + 1)
+            self._state.database.after_commit(follow)
         return smaller
 
     def _tighten(self, limit: int) -> None:
@@ -360,13 +370,16 @@ class QueueManager:
             state.pages.add(pages, line=state.journal.line, epoch=epoch.epoch)
             if views:
                 state.history.set_views(views, since_step=state.history.last_step + 1)
-        # Committed: main context follows.
-        self.epoch = epoch.epoch
-        context = self._context
-        context.queue = FifoQueue(e for e in staying if e.seq >= queue_start)
-        context.held = held
-        if made is not None:
-            context.summary, context.table = made.text, table
+
+            def follow() -> None:
+                context = self._context
+                self.epoch = epoch.epoch
+                context.queue = FifoQueue(e for e in staying if e.seq >= queue_start)
+                context.held = held
+                if made is not None:
+                    context.summary, context.table = made.text, table
+
+            state.database.after_commit(follow)
         for page in pages:
             self.observer(
                 TraceEvent(

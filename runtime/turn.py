@@ -1,16 +1,15 @@
 """A turn: what it did, what it cost, and which limit ends it.
 
-Every stop has a named reason (docs/json.md): answered, steps, tool_errors, repeated_call, page_ins,
-time, tokens, cost, interrupted, empty, refused, model_error, approval.
+Every stop has a named reason, listed with what causes it in docs/stop-reasons.md.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pagemind.runtime.errors import ModelError
-from pagemind.runtime.message import ToolCall
+from pagemind.runtime.message import SPEAK, Message, ToolCall
 from pagemind.runtime.model import ModelReply, Usage
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.queue_manager import Flushed
@@ -215,6 +214,22 @@ class TurnResult:
             "message_ids": list(self.message_ids),
             "duration_ms": round(self.duration_ms, 3),
         }
+
+
+def heard(messages: Sequence[Message], *, heartbeat: bool) -> list[str]:
+    """What the person was told by messages of a turn: its replies, and what send_message said
+    where it ran. With protocol heartbeat text beside calls is private thought."""
+    ran = {m.tool_call_id for m in messages if m.role == "tool" and m.ok}
+    texts = []
+    for message in messages:
+        if message.role != "assistant":
+            continue
+        if message.text and not (heartbeat and message.tool_calls):
+            texts.append(message.text)
+        for call in message.tool_calls:
+            if call.name == SPEAK and call.id in ran:
+                texts.append(str(call.parsed().get("message", "")))
+    return texts
 
 
 def window_json(pressure: Pressure) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from kernel_kit import agent_at, everything, last_asked, sentence
+from kernel_kit import agent_at, everything, last_asked, sentence, small
 
 from pagemind.runtime.errors import ModelUnreachable, UserError
+from pagemind.runtime.model import ModelReply
 from pagemind.runtime.testing import ScriptedModel, call
 
 
@@ -125,3 +126,25 @@ def test_a_resumed_event_survives_a_restart(tmp_path: Path) -> None:
         shown = [m.text for m in agent.context.render(128).messages]
     with agent_at(tmp_path, ScriptedModel()) as agent:
         assert [m.text for m in agent.context.render(128).messages] == shown
+
+
+def test_what_nobody_heard_is_not_in_the_stored_answer(tmp_path: Path) -> None:
+    """A send_message that does not exist here said nothing, then or when the client asks again."""
+    model = ScriptedModel([call("send_message", message="Hm."), "Noted."])
+    with agent_at(tmp_path, model) as agent:
+        assert agent.send("Remember Nomad.", id="m-1").text == "Noted."
+        assert agent.send("Remember Nomad.", id="m-1").text == "Noted."
+
+
+def test_a_private_thought_stays_private_when_the_client_asks_again(tmp_path: Path) -> None:
+    """With protocol heartbeat text beside calls is thought; only speech is in the stored answer."""
+    heartbeat = small(4096, "archival_insert", more="protocol: heartbeat\n")
+    noting = call("archival_insert", content="Nomad", request_heartbeat=True)
+    speaking = call("send_message", message="Noted.")
+    script = [
+        ModelReply("I should note it.", (noting,)),
+        ModelReply("Now tell.", (speaking,)),
+    ]
+    with agent_at(tmp_path, ScriptedModel(script), heartbeat) as agent:
+        assert agent.send("Remember Nomad.", id="m-1").text == "Noted."
+        assert agent.send("Remember Nomad.", id="m-1").text == "Noted."

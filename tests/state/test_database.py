@@ -1,11 +1,13 @@
 """The SQLite file: transactions, the writer's epoch, versions, and readers beside a writer."""
 
+import random
 import sqlite3
 import threading
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fuzz_faults import Faults, FaultyConnection
 from processes import python
 
 from pagemind.runtime.errors import DiskFull, HomeUnusable, LostAgent, SchemaTooNew, StorageError
@@ -260,3 +262,53 @@ def test_committed_means_on_disk(database: Database) -> None:
     assert database.rows("PRAGMA journal_mode")[0][0] == "wal"
     assert database.number("PRAGMA synchronous") == 2
     assert database.number("PRAGMA fullfsync") == 1
+
+
+def on_faulty_disk(database: Database, kind: str) -> Faults:
+    """The next statement of that kind fails, once."""
+    faults = Faults(random.Random(1))
+    faults.begin(kind)
+    faults.left = 1
+    database._connection = FaultyConnection(database._connection, faults)  # type: ignore[assignment]  # same calls
+    return faults
+
+
+def test_ctrl_c_just_after_begin_leaves_no_transaction_open(database: Database) -> None:
+    """Or no later one could ever begin."""
+    on_faulty_disk(database, "Ctrl-C after a statement")
+    with pytest.raises(KeyboardInterrupt):
+        add(database, "a")
+    add(database, "b")
+    assert names(database) == ["b"]
+
+
+def test_ctrl_c_just_after_commit_is_followed_by_memory(database: Database) -> None:
+    """What waits for the commit runs: what is in memory is what is on disk."""
+    followed: list[str] = []
+    on_faulty_disk(database, "Ctrl-C after a commit")
+    with suppress(KeyboardInterrupt), database.transaction():
+        add(database, "a")
+        database.after_commit(lambda: followed.append("a"))
+    assert names(database) == followed == ["a"]
+
+
+@pytest.mark.parametrize("kind", ["disk full at commit", "disk error at commit"])
+def test_memory_does_not_follow_a_commit_that_failed(database: Database, kind: str) -> None:
+    """Nor does it run with the next one."""
+    followed: list[str] = []
+    on_faulty_disk(database, kind)
+    with suppress(StorageError), database.transaction():
+        add(database, "a")
+        database.after_commit(lambda: followed.append("a"))
+    add(database, "b")
+    assert (names(database), followed) == (["b"], [])
+
+
+def test_a_disk_that_cannot_be_read_is_said_in_our_words(database: Database) -> None:
+    """Also where the writer's epoch is looked up at the start of a transaction."""
+    database.take()
+    on_faulty_disk(database, "disk error at reading")
+    with pytest.raises(StorageError, match="disk I/O error"):
+        add(database, "a")
+    add(database, "b")
+    assert names(database) == ["b"]
