@@ -50,6 +50,7 @@ class AgentInfo:
     cost: float
     cost_known: bool
     bytes: int
+    problem: str = ""  # why the agent cannot be read; the counts are unknown then
 
     def as_json(self) -> dict[str, Any]:
         """An item of `agents list --json` (contract)."""
@@ -67,7 +68,28 @@ class AgentInfo:
             "cost": {"amount": self.cost, "currency": "USD", "known": self.cost_known},
             "bytes": self.bytes,
             "schema_version": STATE_SCHEMA,
+            "problem": self.problem,
         }
+
+
+def unreadable(registered: Registered, problem: str) -> AgentInfo:
+    """An agent whose state cannot be read: it is listed, so that a person learns of it."""
+    return AgentInfo(
+        name=registered.name,
+        id=registered.id,
+        definition=registered.definition,
+        model=registered.model,
+        messages=0,
+        passages=0,
+        pages=0,
+        in_use=False,
+        created_at=registered.created_at,
+        last_active_at=registered.last_active_at,
+        cost=0.0,
+        cost_known=False,
+        bytes=0,
+        problem=problem,
+    )
 
 
 class AgentReader:

@@ -29,7 +29,7 @@ from pagemind.runtime.model_choice import (
     require_local,
 )
 from pagemind.runtime.models.embedders import make_embedder
-from pagemind.runtime.reader import AgentInfo, AgentReader
+from pagemind.runtime.reader import AgentInfo, AgentReader, unreadable
 from pagemind.runtime.reembed import sweep_tiers
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, WRITE_BACK_ROWS, home_path
 from pagemind.runtime.state.home import AgentLock, Home, Registered, checked_name, folded
@@ -308,11 +308,14 @@ class Runtime:
         )
 
     def agents(self) -> list[AgentInfo]:
-        """Every agent of the home, the one used last first."""
+        """Every agent of the home, the one used last first; one that cannot be read says why."""
         found = []
         for registered in self.home.all():
-            with self._reader(registered) as reader:
-                found.append(reader.info())
+            try:
+                with self._reader(registered) as reader:
+                    found.append(reader.info())
+            except PagemindError as error:
+                found.append(unreadable(registered, error.message))
         return found
 
     def last_agent(self) -> str | None:

@@ -58,6 +58,9 @@ def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
     )
     if any(each.in_use for each in found):
         say("* in use now")
+    for each in found:
+        if each.problem:
+            say(f"{each.name} cannot be read: {each.problem}; see pagemind doctor")
 
 
 def show(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -> None:
