@@ -293,12 +293,14 @@ class QueueManager:
         *,
         keep: int | None = None,
         reason: str = "flush",
+        ask: bool = True,
         cancel: CancelToken | None = None,
     ) -> Flushed:
         """Page out the oldest groups and fold them into the summary.
 
         `event_seq` is the event of the running turn (None between turns): it stays shown, and so
-        does the newest group. `keep` is what `paged` may be afterwards, in tokens.
+        does the newest group. `keep` is what `paged` may be afterwards, in tokens; without `ask`
+        no model is called for the summary.
         """
         before = self.measure()
         self.observer(TraceEvent("flush_started", {"used": before.used, "room": before.room}))
@@ -333,6 +335,7 @@ class QueueManager:
                 [e.message for e in gone],
                 pages,
                 budget=summary_budget,
+                ask=ask,
                 cancel=cancel,
             )
             self.observer(
@@ -481,7 +484,7 @@ class QueueManager:
     def make_room(self) -> None:
         """Between turns: flush if what was recorded without a model call filled the window."""
         if self.measure().level is Level.FLUSH:
-            self.flush(None)
+            self.flush(None, ask=False)
             # No request is made now: what cannot be shown will have left when one is.
             with suppress(PromptTooLarge):
                 self._tighten(self.measure().flush_at)

@@ -53,14 +53,16 @@ class Summarizer:
         pages: Sequence[Page],
         *,
         budget: int,
+        ask: bool = True,
         cancel: CancelToken | None = None,
     ) -> Summarised:
         """Fold `messages` (now in `pages`) into `old`, in at most `budget` tokens.
 
+        Without `ask` no model is called: what is recorded on the side must not cost a call.
         Never fails for the model's sake: the last rung needs none. Raises Cancelled.
         """
         self._usage = Usage()
-        if self._model is not None and budget > 0:
+        if self._model is not None and ask and budget > 0:
             lines = self._transcript(messages, pages)
             for rung in ("model", "chunked", "truncated"):
                 try:

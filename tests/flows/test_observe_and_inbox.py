@@ -24,6 +24,16 @@ def test_an_observation_is_recorded_without_a_model(tmp_path: Path) -> None:
         assert any("[observed, sensor] The harbour light went out." in text for text in shown)
 
 
+def test_a_flood_of_observations_asks_no_model_for_its_summary(tmp_path: Path) -> None:
+    """The flushes that it causes fold without a model: recording costs no call."""
+    model = ScriptedModel()
+    with agent_at(tmp_path, model, small(2048)) as agent:
+        for number in range(80):
+            agent.observe(sentence(number), source="log")
+        assert agent.state.pages.count() > 0
+        assert model.requests == []
+
+
 def test_observations_are_not_the_persons_words(tmp_path: Path) -> None:
     """What a sensor or a document said has less trust than what a person said."""
     with agent_at(tmp_path, ScriptedModel()) as agent:
