@@ -35,7 +35,7 @@ from pagemind.runtime.testing import ScriptedModel, call
 
 RULES = {family: rules_for(f"{family}/test") for family in FAMILIES}
 # Mostly short pieces, for speed; whole ones too.
-TEXTS = [*(text[:1500] for text in ODD.values() for _ in range(3)), *ODD.values()]
+TEXTS = [*(text[:800] for text in ODD.values() for _ in range(7)), *ODD.values()]
 ERRORS: tuple[type[ModelError], ...] = (
     ContextOverflow,
     OutputReserveConflict,
@@ -85,7 +85,7 @@ class RandomModel(ScriptedModel):
         self.chance, self.faults, self.clock = chance, faults, clock
         self.window_tokens, self.ratio = window, ratio
         self.usable: Callable[[], int] = lambda: 0
-        self.oddness = 0.35
+        self.oddness = 0.4
         self.asked = 0
         self.wrong: list[str] = []  # what no caller may swallow
         self._number = 0

@@ -41,6 +41,16 @@ def test_startup_gives_ratios(tmp_path: Path) -> None:
     assert found["chat_prompt_vs_bare"] > 0
 
 
+def test_faults_tells_what_was_tried_and_lost(tmp_path: Path) -> None:
+    """Scripts rely on turns, kinds, lost and stuck."""
+    found = run("faults.py", "--turns", "40", "--seed", "3", out=tmp_path / "f.json")
+    assert found["turns"] >= 40
+    assert (found["lost"], found["stuck"], found["seed"]) == (0, 0, 3)
+    assert len(found["kinds"]) > 20
+    for kind in found["kinds"].values():
+        assert 0 < kind["tried"] == kind["survived"]
+
+
 def test_every_script_is_in_the_readme() -> None:
     """What can be run is listed."""
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
