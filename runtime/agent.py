@@ -26,6 +26,7 @@ from pagemind.runtime.errors import (
     UserError,
 )
 from pagemind.runtime.event import Event, UserMessage
+from pagemind.runtime.heartbeat import wants_heartbeat
 from pagemind.runtime.intake import message_of, observation
 from pagemind.runtime.loop import INTERRUPTED, Loop
 from pagemind.runtime.main_context import MainContext
@@ -326,23 +327,29 @@ class Agent:
         """A process ended in this turn: if its answer is stored it was answered, and is not asked
         for again."""
         messages = [m for m in self.state.journal.of_turn(row.turn) if m.kind == "talk"]
-        last = messages[-1] if messages else None
-        turn = self._turn(row.turn, messages[0]) if messages else None
-        if (
-            turn is None
-            or last is None
-            or last.role != "assistant"
-            or last.tool_calls
-            or last.text.endswith(INTERRUPTED)
-        ):
+        if not self._was_answered(messages):
             self.state.turns.close(row.turn, "interrupted", reasons=("the process ended",))
             return
+        turn = self._turn(row.turn, messages[0])
         for message in messages[1:]:
             turn.message_ids.append(message.short_id)
             if message.role == "assistant" and (message.text or message.said):
                 turn.reply_seqs.append(message.seq)
         turn.texts.extend(heard(messages, heartbeat=self.loop.heartbeat))
         self._finish(turn, "answered", None)
+
+    def _was_answered(self, messages: Sequence[Message]) -> bool:
+        """Whether a turn's last step told the person something and asked for no other step."""
+        if not messages:
+            return False
+        last = messages[-1]
+        if last.role == "assistant":
+            return not last.tool_calls and not last.text.endswith(INTERRUPTED)
+        step = [m for m in messages if m.role == "assistant"][-1:]
+        calls = [call for message in step for call in message.tool_calls]
+        if last.role != "tool" or not self.loop.heartbeat or any(map(wants_heartbeat, calls)):
+            return False
+        return bool(heard([*step, *(m for m in messages if m.role == "tool")], heartbeat=True))
 
     def take_inbox(self) -> None:
         """Carry out what other processes left while this agent was in use."""

@@ -6,7 +6,7 @@ import pytest
 from kernel_kit import agent_at, everything, last_asked, sentence, small
 
 from pagemind.runtime.errors import ModelUnreachable, UserError
-from pagemind.runtime.model import ModelReply
+from pagemind.runtime.model import ModelReply, ModelRequest
 from pagemind.runtime.testing import ScriptedModel, call
 
 
@@ -148,3 +148,46 @@ def test_a_private_thought_stays_private_when_the_client_asks_again(tmp_path: Pa
     with agent_at(tmp_path, ScriptedModel(script), heartbeat) as agent:
         assert agent.send("Remember Nomad.", id="m-1").text == "Noted."
         assert agent.send("Remember Nomad.", id="m-1").text == "Noted."
+
+
+def test_speech_that_was_heard_is_not_asked_for_again(tmp_path: Path) -> None:
+    """Killed after send_message ran, and before the end of its turn: it was answered."""
+
+    class Dies(BaseException):
+        pass
+
+    def die(*_: object) -> None:
+        raise Dies
+
+    heartbeat = small(4096, "archival_insert", more="protocol: heartbeat\n")
+    script = [call("send_message", message="Yes, here.")]
+    with agent_at(tmp_path, ScriptedModel(script), heartbeat) as agent:
+        agent._finish = die
+        with pytest.raises(Dies):
+            agent.send("Hello?", id="m-1")
+    with agent_at(tmp_path, ScriptedModel([call("send_message", message="Again.")])) as agent:
+        again = agent.send("Hello?", id="m-1")
+        assert (again.text, again.stop_reason) == ("Yes, here.", "answered")
+
+
+def test_speech_before_another_step_is_taken_up_again(tmp_path: Path) -> None:
+    """Killed in the step that a send_message with a heartbeat asked for: the turn goes on."""
+
+    class Dies(BaseException):
+        pass
+
+    first = call("send_message", message="A moment.", request_heartbeat=True)
+
+    def reply(request: ModelRequest) -> object:
+        if request.messages[-1].role == "tool":
+            raise Dies
+        return first
+
+    heartbeat = small(4096, "archival_insert", more="protocol: heartbeat\n")
+    with agent_at(tmp_path, ScriptedModel(reply), heartbeat) as agent:
+        agent._finish = lambda *_: None
+        with pytest.raises(Dies):
+            agent.send("Hello?", id="m-1")
+    with agent_at(tmp_path, ScriptedModel([call("send_message", message="Done.")])) as agent:
+        assert agent.state.turns.newest(1)[0].stop_reason == "interrupted"
+        assert agent.send("Hello?", id="m-1").text == "Done."
