@@ -34,6 +34,14 @@ def test_turn_overhead_has_a_row_for_each_history(tmp_path: Path) -> None:
         assert row["cpu_ms_foreground"] > 0
 
 
+def test_fsync_cost_gives_ratios(tmp_path: Path) -> None:
+    """The wait for the disk is told apart from the work."""
+    found = run("fsync_cost.py", "--turns", "20", out=tmp_path / "f.json")
+    assert found["wall_full_vs_off"] > 0
+    assert found["cpu_full_vs_off"] > 0
+    assert found["commits_per_turn"] >= 2  # the message and the end of the turn at least
+
+
 def test_startup_gives_ratios(tmp_path: Path) -> None:
     """Help and the first prompt are compared with a bare import."""
     found = run("startup.py", "--runs", "1", out=tmp_path / "f.json")
