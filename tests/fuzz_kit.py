@@ -143,6 +143,8 @@ class World:
         chance = self.chance
         kind = chance.choices(list(EVENTS), list(EVENTS.values()))[0]
         armed = chance.choice(ARMED) if chance.random() < 0.65 else ""
+        if armed.startswith("tiers: put") and chance.random() < 0.7:
+            kind = "write back"  # seldom else
         self.events += 1
         self.log.append(f"{self.events} {kind} / {armed or '-'}")
         self.faults.begin(armed)
