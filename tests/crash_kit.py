@@ -100,6 +100,9 @@ class Home:
         self._as_left()
         model = ScriptedModel(after="Still here.")
         with Runtime(self.path, embedder=HashingEmbedder(16), background=False) as runtime:
+            if not runtime.home.exists("ada"):
+                assert not self.kept  # killed before it was made: nothing was acknowledged
+                return
             agent = runtime.agent("ada", model=model)
             holds(agent)
             self._journal(agent)
