@@ -221,7 +221,7 @@ class World:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(
-    window=st.sampled_from([1024, 1536, 2048, 4096, 8192]),
+    window=st.sampled_from([1024, 1536, 2048, 4096, 8192, 32_768, 200_000]),
     ratio=st.sampled_from([0, 0, 0.7, 1.0, 1.3]),
     prefetch=st.sampled_from([0, 300]),
     happenings=st.lists(events, min_size=4, max_size=16),
