@@ -392,9 +392,7 @@ class Agent:
         """A person stores a passage, or a piece of the named document; it, and whether it is new.
         Raises ToolFailed."""
         with self._lock:
-            by_person = self.archival.on_behalf(
-                "user", "document" if document else "user", document
-            )
+            by_person = self.archival.for_person(document)
             return by_person.insert(text, tags=tags, importance=importance, metadata=metadata)
 
     def restore_block(self, label: str, version: int) -> str:

@@ -34,15 +34,15 @@ class ArchivalMemory:
         self._origin: Origin = origin
         self._detail = detail
 
-    def on_behalf(self, author: str, origin: Origin, detail: str = "") -> "ArchivalMemory":
-        """The same memory, written by someone else."""
+    def for_person(self, document: str = "") -> "ArchivalMemory":
+        """The same memory, written by a person: their own words, or pieces of a named document."""
         return ArchivalMemory(
             self._state,
             self._search,
             written=self._written,
-            author=author,
-            origin=origin,
-            detail=detail,
+            author="user",
+            origin="document" if document else "user",
+            detail=document,
         )
 
     def search(self, query: str, filters: SearchFilters, limit: int) -> SearchResult:

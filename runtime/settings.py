@@ -40,7 +40,6 @@ PAGE_IN_FRACTION = 0.25  # one part of a page: what a single page_in may take
 
 PAGE_TOKENS = 1500  # a page is at most this …
 PAGE_FRACTION = 1 / 6  # … or this share of room, so that three fit beside the queue
-DIRECTORY_FANOUT = 16  # consecutive siblings to a directory
 GIST_TOKENS = 48  # one line of the page table
 GIST_KEYWORDS = 8
 HANDLE_TOKENS = 40  # a finished turn's result above this becomes a one-line handle at the flush
@@ -128,7 +127,6 @@ WRITE_BACK_RETRY_SECONDS = (1.0, 60.0)  # after a failure: doubled each time, at
 WRITE_BACK_EXIT_SECONDS = 2.0  # how long the interpreter may wait for the batch in flight
 TIER_LOCK_SECONDS = 60.0  # an optimise of a large table takes some seconds
 NEAR_DUPLICATE = 0.92  # cosine at which an insert mentions what is already there
-HEARTBEAT_SECONDS = 5.0
 
 BLOCK_LIMIT = 2000  # characters, where a definition says nothing
 MAX_NAME = 64

@@ -77,14 +77,8 @@ class AgentWriter(AgentReader):
         document: str = "",
     ) -> tuple[Passage, bool]:
         """Store a passage, or a piece of the named document; it, and whether it is new."""
-        archival = ArchivalMemory(
-            self.state,
-            TierSearch("archival", self.search).search,
-            written=self._kick,
-            author="user",
-            origin="document" if document else "user",
-            detail=document,
-        )
+        search = TierSearch("archival", self.search).search
+        archival = ArchivalMemory(self.state, search, written=self._kick).for_person(document)
         return archival.insert(text, tags=tags, importance=importance, metadata=metadata)
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:

@@ -39,6 +39,9 @@ class Upgraded:
     backup: Path
 
 
+_KEYS = 500  # in one statement
+
+
 class Database:
     """Open or create the file at `path`.
 
@@ -267,6 +270,12 @@ class Database:
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         with self._lock, _translated(self.path):
             return self._connection.execute(sql, values).fetchall()
+
+    def rows_in(self, sql: str, keys: Sequence[int]) -> Iterator[Row]:
+        """`sql IN (keys)`, in batches that SQLite's limit on variables allows."""
+        for start in range(0, len(keys), _KEYS):
+            some = list(keys[start : start + _KEYS])
+            yield from self.rows(f"{sql} IN ({','.join('?' * len(some))})", some)
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         found = self.rows(sql, values)

@@ -4,14 +4,14 @@ append() assigns seq and queues the row for LanceDB in the same transaction; not
 updated or deleted except by erasure.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
-from pagemind.runtime.message import Message, Provenance, parts_from_json, parts_to_json
+from pagemind.runtime.message import Message, parts_from_json, parts_to_json
 from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS, TIME_PAUSE_SECONDS
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
 
 _COLUMNS = (
     "seq, id, role, kind, content, turn, step, conversation, speaker, said_at, recorded_at, pause,"
@@ -79,11 +79,7 @@ class Journal:
                     rfc3339(now),
                     pause,
                     tokens,
-                    stored.provenance.origin,
-                    stored.provenance.detail,
-                    stored.provenance.trust,
-                    stored.provenance.status,
-                    json.dumps(stored.provenance.sources),
+                    *columns_of(stored.provenance),
                 ),
             )
             if stored.kind in ("talk", "observation"):
@@ -107,13 +103,8 @@ class Journal:
     def get(self, seqs: Sequence[int]) -> dict[int, Message]:
         """Those messages that exist, by seq."""
         found: dict[int, Message] = {}
-        for start in range(0, len(seqs), 500):
-            some = seqs[start : start + 500]
-            marks = ",".join("?" * len(some))
-            for row in self._db.rows(
-                f"SELECT {_COLUMNS} FROM messages WHERE seq IN ({marks})", list(some)
-            ):
-                found[row["seq"]] = message_of(row)
+        for row in self._db.rows_in(f"SELECT {_COLUMNS} FROM messages WHERE seq", seqs):
+            found[row["seq"]] = message_of(row)
         return found
 
     def range(self, first: int, last: int) -> list[tuple[Message, int, bool]]:
@@ -221,12 +212,6 @@ def message_of(row: Row) -> Message:
         speaker=row["speaker"],
         said_at=parse_rfc3339(row["said_at"]),
         recorded_at=parse_rfc3339(row["recorded_at"]),
-        provenance=Provenance(
-            row["origin"],
-            row["origin_detail"],
-            row["trust"],
-            row["status"],
-            tuple(json.loads(row["sources"])),
-        ),
+        provenance=provenance_of(row),
         **parts_from_json(row["content"]),
     )

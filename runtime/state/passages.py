@@ -11,6 +11,7 @@ from pagemind.runtime.message import Provenance, Status
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.state.blocks import BlockVersion
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
 
 
 def digest(text: str) -> str:
@@ -73,11 +74,7 @@ class Passages:
                     seq,
                     rfc3339(now),
                     rfc3339(now),
-                    provenance.origin,
-                    provenance.detail,
-                    provenance.trust,
-                    provenance.status,
-                    json.dumps(provenance.sources),
+                    *columns_of(provenance),
                 ),
             )
             passage = replace(passage, number=number)
@@ -157,13 +154,8 @@ class Passages:
     def get(self, numbers: Sequence[int]) -> dict[int, Passage]:
         """Those passages that exist, retired ones too, by number."""
         found: dict[int, Passage] = {}
-        for start in range(0, len(numbers), 500):
-            some = numbers[start : start + 500]
-            marks = ",".join("?" * len(some))
-            for row in self._db.rows(
-                f"SELECT * FROM passages WHERE number IN ({marks})", list(some)
-            ):
-                found[row["number"]] = passage_of(row)
+        for row in self._db.rows_in("SELECT * FROM passages WHERE number", numbers):
+            found[row["number"]] = passage_of(row)
         return found
 
     def newest(self, limit: int, *, before: int | None = None) -> list[Passage]:
@@ -221,11 +213,5 @@ def passage_of(row: Row) -> Passage:
         created_at=parse_rfc3339(row["created_at"]),
         updated_at=parse_rfc3339(row["updated_at"]),
         last_accessed=parse_rfc3339(row["last_accessed"]) if row["last_accessed"] else None,
-        provenance=Provenance(
-            row["origin"],
-            row["origin_detail"],
-            row["trust"],
-            row["status"],
-            tuple(json.loads(row["sources"])),
-        ),
+        provenance=provenance_of(row),
     )
