@@ -18,7 +18,13 @@ from pagemind.runtime.settings import OPTIMIZE_COMMITS, WRITE_BACK_ROWS
 from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.passages import digest
 from pagemind.runtime.state.state import State
-from pagemind.runtime.tiers.schema import LEXICAL, rows_of_message, rows_of_passage, text_digest
+from pagemind.runtime.tiers.schema import (
+    LEXICAL,
+    rows_of_message,
+    rows_of_page,
+    rows_of_passage,
+    text_digest,
+)
 from pagemind.runtime.tiers.store import TIERS, TierStore
 
 # open: opening the agent mends it; rebuild: `memory rebuild` does; "": only a backup could.
@@ -195,7 +201,8 @@ _QUERIES: tuple[tuple[str, str, str], ...] = (
         "of messages or passages that are not there",
         "SELECT tier || ' ' || key FROM outbox WHERE op = 'put' AND NOT (CASE tier"
         " WHEN 'recall' THEN key IN (SELECT seq FROM messages)"
-        " WHEN 'archival' THEN key IN (SELECT number FROM passages) ELSE 0 END)",
+        " WHEN 'archival' THEN key IN (SELECT number FROM passages)"
+        " WHEN 'pages' THEN key IN (SELECT number FROM pages WHERE kind = 'page') ELSE 0 END)",
     ),
     (
         "line",
@@ -341,7 +348,7 @@ def _written(state: State) -> str:
 
 
 def _compare(state: State, store: TierStore, tier: Tier) -> Iterator[Finding]:
-    prefix = "m" if tier == "recall" else "a"
+    prefix = {"recall": "m", "archival": "a", "pages": "p"}[tier]
     waiting = {
         f"{prefix}{row['key']}"
         for row in state.database.rows("SELECT key FROM outbox WHERE tier = ?", (tier,))
@@ -376,6 +383,11 @@ def _wanted(state: State, tier: Tier) -> Iterator[tuple[str, str, str]]:
     if tier == "archival":
         for passage in state.passages.newest(1 << 62):
             for row in rows_of_passage(passage):
+                yield row.parent, row.id, text_digest(row.text)
+        return
+    if tier == "pages":
+        for page in state.pages.all():
+            for row in rows_of_page(page):
                 yield row.parent, row.id, text_digest(row.text)
         return
     for first in range(1, state.journal.last_seq + 1, _CHUNK):

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from pagemind.runtime.message import Message
+from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
 
-Tier = Literal["recall", "archival"]
+Tier = Literal["recall", "archival", "pages"]
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxItem:
-    """One change to carry over. `key` is the short id (m42, a7).
+    """One change to carry over. `key` is the short id (m42, a7, p17).
 
-    `message` or `passage` is set for "put"; both are None for "delete". `before` holds up to two
-    messages that precede a message in its conversation, oldest first (for the three-line field).
+    `message`, `passage` or `page` is set for "put"; all are None for "delete". `before` holds up
+    to two messages that precede a message in its conversation, oldest first (for the three-line
+    field).
     """
 
     number: int
@@ -29,6 +31,7 @@ class OutboxItem:
     key: str
     message: Message | None = None
     passage: Passage | None = None
+    page: Page | None = None
     before: tuple[Message, ...] = ()
 
 

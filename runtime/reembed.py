@@ -17,7 +17,7 @@ from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.settings import WRITE_BACK_ROWS
 from pagemind.runtime.state.state import State
-from pagemind.runtime.tiers.schema import TierRow, rows_of_message, rows_of_passage
+from pagemind.runtime.tiers.schema import TierRow, rows_of_message, rows_of_page, rows_of_passage
 from pagemind.runtime.tiers.store import TIERS, TierStore
 from pagemind.runtime.tiers.write_back import with_vectors
 
@@ -37,7 +37,7 @@ class Reembedded:
 
 @dataclass(slots=True)
 class _Plan:
-    """How far it came: everything up to `recall` (a seq) and `archival` (a number) is there.
+    """How far it came: everything up to `recall` (a seq), `archival` and `pages` (numbers) is there.
 
     `versions` counts the versions of passages when it began: one more, and a passage that was
     carried over may have changed.
@@ -49,6 +49,11 @@ class _Plan:
     versions: int
     recall: int = 0
     archival: int = 0
+    pages: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.recall + self.archival + self.pages
 
 
 def reembed(
@@ -67,14 +72,14 @@ def reembed(
     plan = _plan(state, embedder, embedding)
     identity = embedder.identity if embedder is not None else None
     store = TierStore(state.folder / plan.folder, identity, agent=agent)
-    total = state.journal.last_seq + state.passages.count()
-    resumed = plan.recall + plan.archival
-    for tier, source in (("recall", _messages), ("archival", _passages)):
-        for last, rows in source(state, plan, zone):
-            store.put(_tier(tier), _embedded(embedder, rows, agent))
+    total = state.journal.last_seq + state.passages.count() + state.pages.count()
+    resumed = plan.done
+    for tier in TIERS:
+        for last, rows in _SOURCES[tier](state, plan, zone):
+            store.put(tier, _embedded(embedder, rows, agent))
             setattr(plan, tier, last)
             _keep(state, plan)
-            on_rows(min(plan.recall + plan.archival, total), total)
+            on_rows(min(plan.done, total), total)
     # What was retired since it was carried over.
     store.delete("archival", [f"a{number}" for number in state.passages.retired()])
     store.maintain(force=True)
@@ -113,7 +118,7 @@ def _plan(state: State, embedder: Embedder | None, embedding: str) -> _Plan:
     versions = state.passages.version_count()
     if stored:
         plan = _Plan(**json.loads(stored))
-        whole = plan.recall + plan.archival == 0 or (state.folder / plan.folder).is_dir()
+        whole = plan.done == 0 or (state.folder / plan.folder).is_dir()
         if (plan.embedding, plan.identity) == (embedding, identity) and whole:
             if plan.versions != versions:
                 plan.versions, plan.archival = versions, 0
@@ -128,10 +133,6 @@ def _plan(state: State, embedder: Embedder | None, embedding: str) -> _Plan:
 
 def _keep(state: State, plan: _Plan) -> None:
     state.database.set_meta(_PLAN, json.dumps(asdict(plan)))
-
-
-def _tier(name: str) -> Tier:
-    return "recall" if name == "recall" else "archival"
 
 
 def _messages(state: State, plan: _Plan, zone: tzinfo) -> Iterator[tuple[int, list[TierRow]]]:
@@ -155,6 +156,20 @@ def _passages(state: State, plan: _Plan, zone: tzinfo) -> Iterator[tuple[int, li
     """The same of passages, with their numbers."""
     while some := state.passages.after(plan.archival, WRITE_BACK_ROWS):
         yield some[-1].number, [row for passage in some for row in rows_of_passage(passage, zone)]
+
+
+def _pages(state: State, plan: _Plan, zone: tzinfo) -> Iterator[tuple[int, list[TierRow]]]:
+    """The same of the gists of pages."""
+    for first in range(plan.pages + 1, state.pages.count() + 1, WRITE_BACK_ROWS):
+        some = state.pages.get_all(range(first, first + WRITE_BACK_ROWS))
+        yield (
+            max(some),
+            [row for number in sorted(some) for row in rows_of_page(some[number], zone)],
+        )
+
+
+_Source = Callable[[State, _Plan, tzinfo], Iterator[tuple[int, list[TierRow]]]]
+_SOURCES: dict[Tier, _Source] = {"recall": _messages, "archival": _passages, "pages": _pages}
 
 
 def _embedded(embedder: Embedder | None, rows: Sequence[TierRow], agent: str) -> Sequence[TierRow]:

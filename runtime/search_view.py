@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import OutboxItem, Tier
+from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.state.state import State
 
@@ -23,6 +24,9 @@ class StateView:
         found = self._state.passages.get(numbers)
         return {n: p for n, p in found.items() if p.provenance.status != "retired"}
 
+    def pages(self, numbers: Sequence[int]) -> Mapping[int, Page]:
+        return self._state.pages.get_all(numbers)
+
     def pending(self, limit: int) -> list[OutboxItem]:
         return self._state.outbox.pending(limit)
 
@@ -40,4 +44,6 @@ class StateView:
         return self._state.journal.speakers()
 
     def count(self, tier: Tier) -> int:
-        return self._state.journal.count() if tier == "recall" else self._state.passages.count()
+        if tier == "recall":
+            return self._state.journal.count()
+        return self._state.passages.count() if tier == "archival" else self._state.pages.count()

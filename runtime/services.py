@@ -21,6 +21,11 @@ class SearchFilters:
     start: datetime | None = None  # inclusive
     end: datetime | None = None  # exclusive
     tags: tuple[str, ...] = ()  # all of them
+    any_tags: tuple[str, ...] = ()  # at least one of them
+    importance_from: float | None = None  # 1–10, inclusive; what has none does not match
+    importance_to: float | None = None
+    origins: tuple[str, ...] = ()  # one of message.Origin
+    ids: tuple[str, ...] = ()  # one of these short ids: m42, a7, p17
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Hit:
     in_context: bool = False
     part: int = 1  # which piece of a long text `text` is …
     parts: int = 1  # … of how many
+    archive: str = ""  # the shared archive it stands in; `id` is then handbook:a7
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +66,20 @@ class SearchResult:
 class Recall(Protocol):
     """Every message ever."""
 
-    def search(self, query: str | None, filters: SearchFilters, limit: int) -> SearchResult:
-        """Without a query: newest first. Never the agent's own search calls and their results."""
+    def search(
+        self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
+    ) -> SearchResult:
+        """Without a query: newest first. Never the agent's own search calls and their results.
+
+        `ranking` is a name in `tiers.composite.RANKINGS`; None is the agent's own."""
 
 
 class Archival(Protocol):
     """Passages that someone chose to keep. Numbers are those of short ids (a7)."""
 
-    def search(self, query: str, filters: SearchFilters, limit: int) -> SearchResult: ...
+    def search(
+        self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
+    ) -> SearchResult: ...
 
     def insert(
         self,

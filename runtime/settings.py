@@ -9,8 +9,8 @@ from pathlib import Path
 
 # --- versions of what is stored -----------------------------------------------------------------
 
-STATE_SCHEMA = 1  # state.db of an agent
-HOME_SCHEMA = 1  # home.db
+STATE_SCHEMA = 2  # state.db of an agent
+HOME_SCHEMA = 2  # home.db
 TIER_SCHEMA = 1  # LanceDB tables
 JSON_SCHEMA = 1  # every --json answer
 TEXT_RECIPE = 1  # what is embedded and indexed for a row; a change needs `memory rebuild`

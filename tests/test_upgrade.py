@@ -45,14 +45,18 @@ def old(tmp_path: Path) -> Path:
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     """This program, one version of each schema further on."""
-    monkeypatch.setattr(settings, "STATE_SCHEMA", 2)
-    monkeypatch.setattr(settings, "HOME_SCHEMA", 2)
+    monkeypatch.setattr(settings, "STATE_SCHEMA", settings.STATE_SCHEMA + 1)
+    monkeypatch.setattr(settings, "HOME_SCHEMA", settings.HOME_SCHEMA + 1)
     step = (
         "ALTER TABLE turns ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';\n"
         "UPDATE turns SET mood = 'tense' WHERE stop_reason IS NULL;\n"
     )
-    monkeypatch.setitem(schema.STATE_MIGRATIONS, 1, step)
-    monkeypatch.setitem(schema.HOME_MIGRATIONS, 1, "ALTER TABLE agents ADD COLUMN colour TEXT;\n")
+    monkeypatch.setitem(schema.STATE_MIGRATIONS, settings.STATE_SCHEMA - 1, step)
+    monkeypatch.setitem(
+        schema.HOME_MIGRATIONS,
+        settings.HOME_SCHEMA - 1,
+        "ALTER TABLE agents ADD COLUMN colour TEXT;\n",
+    )
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pagemind.runtime.message import Message, Provenance, Role, Text
 from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.models.hashing_embedder import HashingEmbedder
 from pagemind.runtime.outbox import OutboxItem, Tier
+from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
 
 START = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)
@@ -100,6 +101,9 @@ class Authority:
 
     def messages(self, seqs: Sequence[int]) -> Mapping[int, Message]:
         return {seq: self.said[seq] for seq in seqs if seq in self.said}
+
+    def pages(self, numbers: Sequence[int]) -> Mapping[int, Page]:
+        return {}
 
     def passages(self, numbers: Sequence[int]) -> Mapping[int, Passage]:
         return {

@@ -185,7 +185,7 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
 def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
     """LanceDB: whether it can be read, and what it does not have yet."""
     from pagemind.runtime.errors import PagemindError, SchemaTooNew, UserError
-    from pagemind.runtime.outbox import Tier
+    from pagemind.runtime.tiers.store import TIERS
 
     unwritten = reader.state.outbox.count()
     waits = "they go out in its next turn, and are found meanwhile"
@@ -197,11 +197,10 @@ def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
         waits if unwritten else "",
     )
     rebuild = f"pagemind memory rebuild {reader.name}"
-    tiers: tuple[Tier, ...] = ("recall", "archival")
     try:
         reader.store.check()
-        rows = {tier: reader.store.count(tier) for tier in tiers}
-        missing = sum(reader.store.count_missing(tier) for tier in tiers)
+        rows = {tier: reader.store.count(tier) for tier in TIERS}
+        missing = sum(reader.store.count_missing(tier) for tier in TIERS)
     except PagemindError as error:
         # Whatever became of the tables, they can be made anew; only a person's choice cannot.
         hint = error.hint if isinstance(error, UserError | SchemaTooNew) else rebuild

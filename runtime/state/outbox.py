@@ -5,49 +5,51 @@ from collections.abc import Sequence
 from pagemind.runtime.outbox import OutboxItem, Tier
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.journal import Journal
+from pagemind.runtime.state.pages import Pages
 from pagemind.runtime.state.passages import Passages
+
+_LETTERS: dict[Tier, str] = {"recall": "m", "archival": "a", "pages": "p"}  # of short ids
 
 
 class StateOutbox:
     """Unwritten changes of one agent, oldest first; one for each key, always its newest state."""
 
-    def __init__(self, database: Database, journal: Journal, passages: Passages) -> None:
+    def __init__(
+        self, database: Database, journal: Journal, passages: Passages, pages: Pages
+    ) -> None:
         self._db = database
         self._journal = journal
         self._passages = passages
+        self._pages = pages
 
     def pending(self, limit: int) -> list[OutboxItem]:
         rows = self._db.rows("SELECT * FROM outbox ORDER BY number LIMIT ?", (limit,))
-        said = [r["key"] for r in rows if r["tier"] == "recall"]
-        messages = self._journal.get(said)
-        before = self._journal.before_each(said, 2)
-        passages = self._passages.get([r["key"] for r in rows if r["tier"] == "archival"])
+        keys: dict[Tier, list[int]] = {tier: [] for tier in _LETTERS}
+        for row in rows:
+            keys[row["tier"]].append(row["key"])
+        messages = self._journal.get(keys["recall"])
+        before = self._journal.before_each(keys["recall"], 2)
+        passages = self._passages.get(keys["archival"])
+        pages = self._pages.get_all(keys["pages"])
         items = []
         for row in rows:
-            number, key, op = row["number"], row["key"], row["op"]
-            if row["tier"] == "recall":
-                message = messages.get(key)
-                items.append(
-                    OutboxItem(
-                        number,
-                        "recall",
-                        "put" if op == "put" and message else "delete",
-                        f"m{key}",
-                        message=message if op == "put" else None,
-                        before=tuple(before.get(key, ())),
-                    )
+            tier: Tier = row["tier"]
+            key, put = row["key"], row["op"] == "put"
+            message = messages.get(key) if put and tier == "recall" else None
+            passage = passages.get(key) if put and tier == "archival" else None
+            page = pages.get(key) if put and tier == "pages" else None
+            items.append(
+                OutboxItem(
+                    row["number"],
+                    tier,
+                    "put" if message or passage or page else "delete",
+                    f"{_LETTERS[tier]}{key}",
+                    message=message,
+                    passage=passage,
+                    page=page,
+                    before=tuple(before.get(key, ())) if tier == "recall" else (),
                 )
-            else:
-                passage = passages.get(key)
-                items.append(
-                    OutboxItem(
-                        number,
-                        "archival",
-                        "put" if op == "put" and passage else "delete",
-                        f"a{key}",
-                        passage=passage if op == "put" else None,
-                    )
-                )
+            )
         return items
 
     def done(self, items: Sequence[OutboxItem]) -> None:
@@ -75,5 +77,9 @@ class StateOutbox:
             self._db.write(
                 "INSERT OR REPLACE INTO outbox (tier, key, op)"
                 " SELECT 'archival', number, 'put' FROM passages WHERE status = 'active'"
+            )
+            self._db.write(
+                "INSERT OR REPLACE INTO outbox (tier, key, op)"
+                " SELECT 'pages', number, 'put' FROM pages WHERE kind = 'page'"
             )
             return self.count()

@@ -69,6 +69,10 @@ class Pages:
                         page.gist_author,
                     ),
                 )
+                self._db.write(
+                    "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('pages', ?, 'put')",
+                    (page.number,),
+                )
 
     def count(self) -> int:
         return self._db.number("SELECT max(number) FROM pages WHERE kind = 'page'")
@@ -76,6 +80,11 @@ class Pages:
     def get(self, number: int) -> Page | None:
         row = self._db.one("SELECT * FROM pages WHERE kind = 'page' AND number = ?", (number,))
         return page_of(row) if row else None
+
+    def get_all(self, numbers: Sequence[int]) -> dict[int, Page]:
+        """Those pages that exist, by number."""
+        query = "SELECT * FROM pages WHERE kind = 'page' AND number"
+        return {row["number"]: page_of(row) for row in self._db.rows_in(query, numbers)}
 
     def newest(self, limit: int) -> list[Page]:
         """The newest pages, oldest of them first."""

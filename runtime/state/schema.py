@@ -230,6 +230,23 @@ CREATE TABLE summaries (
     trust INTEGER NOT NULL
 );
 
+-- When a model was last shown a message, passage or page by a search; for rankings that decay.
+CREATE TABLE accesses (
+    tier TEXT NOT NULL,
+    key INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (tier, key)
+) WITHOUT ROWID;
+
+-- Files that were read into passages: what a later run compares with. `numbers` are those of the
+-- passages, in order.
+CREATE TABLE documents (
+    source TEXT PRIMARY KEY,
+    sha256 TEXT NOT NULL,
+    numbers TEXT NOT NULL,
+    at TEXT NOT NULL
+) WITHOUT ROWID;
+
 -- Changes that LanceDB does not have yet; the row goes when they are committed there.
 CREATE TABLE outbox (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -267,6 +284,13 @@ CREATE TABLE agents (
     created_at TEXT NOT NULL,
     last_active_at TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE archives (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    embedding TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE schedules (
     id TEXT PRIMARY KEY,
     agent TEXT NOT NULL,
@@ -294,5 +318,23 @@ CREATE TABLE shared_blocks (
 """
 
 # From version n to n + 1: statements run in one transaction after an automatic backup.
-STATE_MIGRATIONS: dict[int, str] = {}
-HOME_MIGRATIONS: dict[int, str] = {}
+STATE_MIGRATIONS: dict[int, str] = {
+    1: """
+CREATE TABLE accesses (
+    tier TEXT NOT NULL, key INTEGER NOT NULL, at TEXT NOT NULL, PRIMARY KEY (tier, key)
+) WITHOUT ROWID;
+CREATE TABLE documents (
+    source TEXT PRIMARY KEY, sha256 TEXT NOT NULL, numbers TEXT NOT NULL, at TEXT NOT NULL
+) WITHOUT ROWID;
+INSERT OR REPLACE INTO outbox (tier, key, op)
+    SELECT 'pages', number, 'put' FROM pages WHERE kind = 'page';
+""",
+}
+HOME_MIGRATIONS: dict[int, str] = {
+    1: """
+CREATE TABLE archives (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, folded TEXT NOT NULL UNIQUE,
+    embedding TEXT NOT NULL, created_at TEXT NOT NULL
+) WITHOUT ROWID;
+""",
+}

@@ -36,7 +36,7 @@ class State:
         self.pages = Pages(self.database, clock)
         self.turns = Turns(self.database, clock)
         self.history = History(self.database, clock)
-        self.outbox = StateOutbox(self.database, self.journal, self.passages)
+        self.outbox = StateOutbox(self.database, self.journal, self.passages, self.pages)
 
     # --- the tiers ------------------------------------------------------------------------------
 

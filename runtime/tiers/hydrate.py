@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import Tier
+from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Hit
 from pagemind.runtime.tiers.recipe import chunks
@@ -37,6 +38,13 @@ def hydrate(view: View, tier: Tier, ranked: Iterable[Ranked], limit: int) -> lis
                 _of_message(view, messages[number], each)
                 for number, each in zip(numbers, batch, strict=True)
                 if number in messages
+            )
+        elif tier == "pages":
+            pages = view.pages(numbers)
+            hits.extend(
+                _of_page(pages[number], each)
+                for number, each in zip(numbers, batch, strict=True)
+                if number in pages
             )
         else:
             passages = view.passages(numbers)
@@ -86,6 +94,20 @@ def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
         scores=ranked.scores,
         part=part,
         parts=parts,
+    )
+
+
+def _of_page(page: Page, ranked: Ranked) -> Hit:
+    return Hit(
+        id=page.short_id,
+        tier="pages",
+        text=page.gist,
+        score=round(ranked.score, 4),
+        seq=page.first_seq,
+        page=page.short_id,
+        origin="runtime",
+        said_at=page.first_at,
+        scores=ranked.scores,
     )
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pagemind.runtime.function_names import names
 from pagemind.runtime.message import SPEAK, Message
 from pagemind.runtime.model import EmbeddingIdentity
+from pagemind.runtime.outbox import OutboxItem
+from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import TEXT_RECIPE, TIER_SCHEMA
 from pagemind.runtime.tiers.recipe import before_text, chunks, grams_text, line_text, spoken
@@ -144,6 +146,46 @@ def rows_of_passage(passage: Passage, zone: tzinfo = UTC) -> list[TierRow]:
         )
         for part, text in enumerate(texts, 1)
     ]
+
+
+def rows_of_page(page: Page, zone: tzinfo = UTC) -> list[TierRow]:
+    """The one row of a page: its gist and keywords, without a vector."""
+    text = page.gist if not page.keywords else f"{page.gist} ({', '.join(page.keywords)})"
+    return [
+        TierRow(
+            id=f"{page.short_id}.1",
+            parent=page.short_id,
+            part=1,
+            parts=1,
+            seq=page.first_seq,
+            turn=0,
+            conversation=0,
+            role="",
+            speaker="",
+            kind="gist",
+            origin="runtime",
+            trust=page.trust,
+            status="active",
+            tags=(),
+            importance=None,
+            metadata="{}",
+            said_at=page.first_at,
+            last_accessed=None,
+            text=text,
+            line=line_text(page.first_at, zone, "", text),
+            lines="",
+            grams=grams_text(text),
+        )
+    ]
+
+
+def rows_of(item: OutboxItem, zone: tzinfo = UTC) -> list[TierRow]:
+    """The rows of what an outbox item holds; none if there is nothing to be found of it."""
+    if item.message is not None:
+        return rows_of_message(item.message, item.before, zone)
+    if item.passage is not None:
+        return rows_of_passage(item.passage, zone)
+    return rows_of_page(item.page, zone) if item.page is not None else []
 
 
 def _speaker(message: Message) -> str:

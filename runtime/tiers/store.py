@@ -42,7 +42,7 @@ from pagemind.runtime.tiers.schema import (
 if TYPE_CHECKING:
     from lancedb.table import Table
 
-TIERS: tuple[Tier, ...] = ("recall", "archival")
+TIERS: tuple[Tier, ...] = ("recall", "archival", "pages")
 Identity = EmbeddingIdentity | Callable[[], EmbeddingIdentity] | None
 T = TypeVar("T")
 

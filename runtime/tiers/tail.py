@@ -12,7 +12,7 @@ from pagemind.runtime.outbox import OutboxItem, Tier
 from pagemind.runtime.tiers.fusion import minmax
 from pagemind.runtime.tiers.lexical import coverage, grams, rarity, terms
 from pagemind.runtime.tiers.row_filter import RowFilter
-from pagemind.runtime.tiers.schema import TierRow, rows_of_message, rows_of_passage
+from pagemind.runtime.tiers.schema import TierRow, rows_of
 from pagemind.runtime.tiers.store import Match
 
 _CALIBRATE = 3  # the best written rows say how much of the query a leg's top score covers
@@ -35,10 +35,7 @@ def tail_of(items: Sequence[OutboxItem], tier: Tier, where: RowFilter, zone: tzi
         if item.tier != tier:
             continue
         parents.add(item.key)
-        if item.message is not None:
-            rows.extend(rows_of_message(item.message, item.before, zone))
-        elif item.passage is not None:
-            rows.extend(rows_of_passage(item.passage, zone))
+        rows.extend(rows_of(item, zone))
     return Tail(tuple(row for row in rows if where.matches(row)), frozenset(parents))
 
 

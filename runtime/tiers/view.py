@@ -8,6 +8,7 @@ from typing import Protocol
 
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import OutboxItem, Tier
+from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
 
 
@@ -19,6 +20,9 @@ class View(Protocol):
 
     def passages(self, numbers: Sequence[int]) -> Mapping[int, Passage]:
         """The passages of these numbers that exist and are not retired."""
+
+    def pages(self, numbers: Sequence[int]) -> Mapping[int, Page]:
+        """The pages of these numbers that exist."""
 
     def pending(self, limit: int) -> list[OutboxItem]:
         """Outbox.pending: the unwritten changes, oldest first."""
@@ -36,4 +40,4 @@ class View(Protocol):
         """The names of all who have spoken."""
 
     def count(self, tier: Tier) -> int:
-        """How many messages (those that can be found) or passages the agent has."""
+        """How many messages (those that can be found), passages or pages the agent has."""

@@ -26,8 +26,7 @@ from pagemind.runtime.settings import (
 from pagemind.runtime.tiers.schema import (
     TierRow,
     embedded_text,
-    rows_of_message,
-    rows_of_passage,
+    rows_of,
 )
 from pagemind.runtime.tiers.store import TIERS, TierStore
 
@@ -281,11 +280,7 @@ class WriteBack:
         rows: dict[Tier, list[TierRow]] = {tier: [] for tier in TIERS}
         removed: dict[Tier, list[str]] = {tier: [] for tier in TIERS}
         for item in items:
-            made: list[TierRow] = []
-            if item.message is not None:
-                made = rows_of_message(item.message, item.before, agent.zone)
-            elif item.passage is not None:
-                made = rows_of_passage(item.passage, agent.zone)
+            made = rows_of(item, agent.zone)
             rows[item.tier].extend(made)
             if not made:
                 removed[item.tier].append(item.key)
