@@ -8,10 +8,9 @@ from typing import Any
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.services import Recall as Searching
 from pagemind.runtime.services import SearchFilters, SearchResult
 from pagemind.runtime.state.state import State
-
-ArchivalSearch = Callable[[str, SearchFilters, int], SearchResult]
 
 
 class ArchivalMemory:
@@ -20,7 +19,7 @@ class ArchivalMemory:
     def __init__(
         self,
         state: State,
-        search: ArchivalSearch,
+        search: Searching,
         *,
         written: Callable[[], None],
         author: str = "model",
@@ -45,8 +44,10 @@ class ArchivalMemory:
             detail=document,
         )
 
-    def search(self, query: str, filters: SearchFilters, limit: int) -> SearchResult:
-        return self._search(query, filters, limit)
+    def search(
+        self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
+    ) -> SearchResult:
+        return self._search.search(query, filters, limit, ranking=ranking)
 
     def insert(
         self,

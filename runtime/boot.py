@@ -100,7 +100,7 @@ def boot(
 
     # The services that functions are given.
     recall = TierSearch("recall", engine)
-    archival = ArchivalMemory(state, TierSearch("archival", engine).search, written=written)
+    archival = ArchivalMemory(state, TierSearch("archival", engine), written=written)
     editor = CoreEditor(state, core)
     pages = PageReader(
         state,

@@ -37,7 +37,7 @@ class Reembedded:
 
 @dataclass(slots=True)
 class _Plan:
-    """How far it came: everything up to `recall` (a seq), `archival` and `pages` (numbers) is there.
+    """How far it came: all up to `recall` (a seq), `archival` and `pages` (numbers) is there.
 
     `versions` counts the versions of passages when it began: one more, and a passage that was
     carried over may have changed.

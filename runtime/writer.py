@@ -77,7 +77,7 @@ class AgentWriter(AgentReader):
         document: str = "",
     ) -> tuple[Passage, bool]:
         """Store a passage, or a piece of the named document; it, and whether it is new."""
-        search = TierSearch("archival", self.search).search
+        search = TierSearch("archival", self.search)
         archival = ArchivalMemory(self.state, search, written=self._kick).for_person(document)
         return archival.insert(text, tags=tags, importance=importance, metadata=metadata)
 

@@ -52,11 +52,8 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> None:
         "UPDATE turns SET mood = 'tense' WHERE stop_reason IS NULL;\n"
     )
     monkeypatch.setitem(schema.STATE_MIGRATIONS, settings.STATE_SCHEMA - 1, step)
-    monkeypatch.setitem(
-        schema.HOME_MIGRATIONS,
-        settings.HOME_SCHEMA - 1,
-        "ALTER TABLE agents ADD COLUMN colour TEXT;\n",
-    )
+    colour = "ALTER TABLE agents ADD COLUMN colour TEXT;\n"
+    monkeypatch.setitem(schema.HOME_MIGRATIONS, settings.HOME_SCHEMA - 1, colour)
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -80,7 +80,13 @@ class Search:
         self._vectors = VectorCache(embedder) if embedder is not None else None
 
     def search(
-        self, tier: Tier, query: str | None, filters: SearchFilters, limit: int
+        self,
+        tier: Tier,
+        query: str | None,
+        filters: SearchFilters,
+        limit: int,
+        *,
+        ranking: str | None = None,
     ) -> SearchResult:
         """The best hits first; without a query (None) the newest. A query without a single letter
         or digit finds nothing."""
@@ -220,5 +226,7 @@ class TierSearch:
     tier: Tier
     engine: Search
 
-    def search(self, query: str | None, filters: SearchFilters, limit: int) -> SearchResult:
-        return self.engine.search(self.tier, query, filters, limit)
+    def search(
+        self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
+    ) -> SearchResult:
+        return self.engine.search(self.tier, query, filters, limit, ranking=ranking)
