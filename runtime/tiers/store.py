@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -58,11 +59,17 @@ class Match:
     seq: int
     speaker: str
     text: str
-    score: float
+    conversation: int = 0
+    said_at: datetime | None = None
+    importance: float | None = None
+    score: float = 0.0
     indexed: str = ""  # the lexical field that was searched
 
 
-_MATCH = ["id", "parent", "part", "parts", "seq", "speaker", "text"]
+_MATCH = [
+    *("id", "parent", "part", "parts", "seq", "speaker", "text"),
+    *("conversation", "said_at", "importance"),
+]
 
 
 class TierStore:

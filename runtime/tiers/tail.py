@@ -41,7 +41,19 @@ def tail_of(items: Sequence[OutboxItem], tier: Tier, where: RowFilter, zone: tzi
 
 def match_of(row: TierRow, score: float = 0.0) -> Match:
     """An unwritten row as the store would have returned it."""
-    return Match(row.id, row.parent, row.part, row.parts, row.seq, row.speaker, row.text, score)
+    return Match(
+        row.id,
+        row.parent,
+        row.part,
+        row.parts,
+        row.seq,
+        row.speaker,
+        row.text,
+        row.conversation,
+        row.said_at,
+        row.importance,
+        score,
+    )
 
 
 def text_leg(
