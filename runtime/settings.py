@@ -118,10 +118,17 @@ SEARCH_QUERY_CHARS = 2000  # of a query; what comes after says nothing new
 SEARCH_LIMIT = 50  # results of one search, over all its parts
 SEARCH_TAIL = 5000  # unwritten rows that a search looks through
 SEARCH_TAIL_EMBED = 16  # … of which so many, the newest, are embedded within the search
-# Of each leg in the min-max sum (measured: ≈ .3/.3/.4); over the legs a search has they sum to 1.
-SEARCH_WEIGHTS = {"line": 0.3, "lines": 0.3, "grams": 0.3, "vector": 0.4}
-SEARCH_SPEAKER_BOOST = 0.1  # more costs questions about who did not say it (measured)
-SEARCH_EXACT_BOOST = 1.0  # an exact ABC-1234 goes before everything
+# What the features of a candidate weigh (tiers/ranking.py). Those of the legs a search has are
+# scaled to sum to 1; the others come on top.
+SEARCH_WEIGHTS = {
+    "line": 0.3,
+    "lines": 0.3,
+    "grams": 0.3,
+    "vector": 0.4,
+    "speaker": 0.1,  # more costs questions about who did not say it (measured)
+    "exact": 1.0,  # an exact ABC-1234 goes before everything
+    "date": 0.1,
+}
 SEARCH_MIN_COSINE = 0.1  # a nearest neighbour further away than this is near to nothing
 WRITE_BACK_RETRY_SECONDS = (1.0, 60.0)  # after a failure: doubled each time, at most
 WRITE_BACK_EXIT_SECONDS = 2.0  # how long the interpreter may wait for the batch in flight

@@ -1,6 +1,6 @@
 """Hydration: ranked rows become Hits with the text as the authority has it now."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pagemind.runtime.message import Message
@@ -8,6 +8,7 @@ from pagemind.runtime.outbox import Tier
 from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Hit
+from pagemind.runtime.tiers.legs import Candidate, Source
 from pagemind.runtime.tiers.recipe import chunks
 from pagemind.runtime.tiers.store import Match
 from pagemind.runtime.tiers.view import View
@@ -15,45 +16,67 @@ from pagemind.runtime.tiers.view import View
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A row, its fused score and each leg's share of it."""
+    """A candidate, its score and the features that made it."""
 
-    match: Match
+    candidate: Candidate
     score: float = 0.0
     scores: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def match(self) -> Match:
+        return self.candidate.match
 
-def hydrate(view: View, tier: Tier, ranked: Iterable[Ranked], limit: int) -> list[Hit]:
+    @property
+    def number(self) -> int:
+        """Of the short id: a seq, or the number of a passage or page."""
+        return int(self.match.parent[1:])
+
+
+def hydrate(tier: Tier, ranked: Iterable[Ranked], limit: int) -> list[Hit]:
     """The first `limit` hits, one for each parent; what the authority no longer has is skipped."""
-    firsts: dict[str, Ranked] = {}
+    firsts: dict[tuple[str, str], Ranked] = {}
     for each in ranked:
-        firsts.setdefault(each.match.parent, each)
+        firsts.setdefault(each.candidate.parent, each)
     waiting = list(firsts.values())
     hits: list[Hit] = []
     while waiting and len(hits) < limit:
         batch, waiting = waiting[:limit], waiting[limit:]
-        numbers = [int(each.match.parent[1:]) for each in batch]
-        if tier == "recall":
-            messages = view.messages(numbers)
-            hits.extend(
-                _of_message(view, messages[number], each)
-                for number, each in zip(numbers, batch, strict=True)
-                if number in messages
-            )
-        elif tier == "pages":
-            pages = view.pages(numbers)
-            hits.extend(
-                _of_page(pages[number], each)
-                for number, each in zip(numbers, batch, strict=True)
-                if number in pages
-            )
-        else:
-            passages = view.passages(numbers)
-            hits.extend(
-                _of_passage(passages[number], each)
-                for number, each in zip(numbers, batch, strict=True)
-                if number in passages
-            )
+        known = _read(tier, batch)
+        hits.extend(_hit(known[key], each) for each in batch if (key := _key(each)) in known)
     return hits[:limit]
+
+
+_Key = tuple[str, int]  # archive and number
+
+
+def _key(ranked: Ranked) -> _Key:
+    return ranked.candidate.source.archive, ranked.number
+
+
+def _read(tier: Tier, batch: Sequence[Ranked]) -> dict[_Key, Message | Passage | Page]:
+    """What the authorities have of these candidates."""
+    numbers: dict[str, list[int]] = {}
+    sources: dict[str, Source] = {}
+    for each in batch:
+        source = each.candidate.source
+        sources[source.archive] = source
+        numbers.setdefault(source.archive, []).append(each.number)
+    known: dict[_Key, Message | Passage | Page] = {}
+    for archive, wanted in numbers.items():
+        view = sources[archive].view
+        found: Mapping[int, Message | Passage | Page]
+        if tier == "recall":
+            found = view.messages(wanted)
+        else:
+            found = view.passages(wanted) if tier == "archival" else view.pages(wanted)
+        known.update({(archive, number): each for number, each in found.items()})
+    return known
+
+
+def _hit(known: Message | Passage | Page, ranked: Ranked) -> Hit:
+    if isinstance(known, Message):
+        return _of_message(ranked.candidate.source.view, known, ranked)
+    return _of_passage(known, ranked) if isinstance(known, Passage) else _of_page(known, ranked)
 
 
 def _of_message(view: View, message: Message, ranked: Ranked) -> Hit:
@@ -80,8 +103,10 @@ def _of_message(view: View, message: Message, ranked: Ranked) -> Hit:
 
 def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
     text, part, parts = _piece(passage.text, ranked.match)
+    archive = ranked.candidate.source.archive
     return Hit(
-        id=passage.short_id,
+        id=f"{archive}:{passage.short_id}" if archive else passage.short_id,
+        archive=archive,
         tier="archival",
         text=text,
         score=round(ranked.score, 4),

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from pagemind.runtime.outbox import OutboxItem, Tier
-from pagemind.runtime.tiers.fusion import minmax
 from pagemind.runtime.tiers.lexical import coverage, grams, rarity, terms
 from pagemind.runtime.tiers.row_filter import RowFilter
 from pagemind.runtime.tiers.schema import TierRow, rows_of
 from pagemind.runtime.tiers.store import Match
 
 _CALIBRATE = 3  # the best written rows say how much of the query a leg's top score covers
-_WEAK_GRAMS = 0.3  # of the best: below it rows share single characters, not words
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +57,21 @@ def match_of(row: TierRow, score: float = 0.0) -> Match:
 def text_leg(
     field: str, query: str, written: Sequence[Match], tail: Sequence[TierRow], total: int
 ) -> dict[str, float]:
-    """One lexical leg, written and unwritten rows on one scale: 0 … 1 by row id.
+    """One lexical leg of one source, written and unwritten rows on the scale of BM25, by row id.
 
-    BM25 has no common scale with anything, so both are measured by how much of the query they
-    cover: the best written row by what it covers, the rest of the leg in proportion.
+    What an unwritten row would score is estimated by how much of the query it covers: as the best
+    written rows cover it, they scored; where none is written, a word counts for about its rarity.
     """
-    leg = minmax({match.id: match.score for match in written}, floor=0.0)
-    if tail:
-        split = grams if field == "grams" else terms
-        fresh = {row.id: set(split(getattr(row, field))) for row in tail}
-        known = [set(split(match.indexed)) for match in written]
-        weights = rarity(set(split(query)), [*fresh.values(), *known], total)
-        best = max((coverage(weights, words) for words in known[:_CALIBRATE]), default=0.0)
-        leg = {key: score * best for key, score in leg.items()}
-        covered = {key: coverage(weights, words) for key, words in fresh.items()}
-        leg.update({key: share for key, share in covered.items() if share > 0})
-        leg = minmax(leg, floor=0.0)
-    if field == "grams":
-        leg = {key: score for key, score in leg.items() if score >= _WEAK_GRAMS}
+    leg = {match.id: match.score for match in written}
+    if not tail:
+        return leg
+    split = grams if field == "grams" else terms
+    fresh = {row.id: set(split(getattr(row, field))) for row in tail}
+    known = [set(split(match.indexed)) for match in written[:_CALIBRATE]]
+    weights = rarity(set(split(query)), [*fresh.values(), *known], total)
+    best = max((coverage(weights, words) for words in known), default=0.0)
+    scale = max(leg.values()) / best if best > 0 else sum(weights.values())
+    for key, words in fresh.items():
+        if (share := coverage(weights, words)) > 0:
+            leg[key] = share * scale
     return leg

@@ -1,0 +1,108 @@
+"""Ranking: what the legs found becomes one order. Pure.
+
+A weighted sum of features, each between 0 and 1: the legs, scaled from their worst to their best
+hit (min-max keeps how much better a first hit is than a tenth; reciprocal ranks with the usual
+k = 60 do not), and what is known besides: who spoke, when, what stands beside it. The weights are
+in settings, fitted by benchmarks/fit_weights.py; a leg that is absent leaves its share to others.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pagemind.runtime.tiers.fusion import minmax
+from pagemind.runtime.tiers.legs import Candidate, Legs
+from pagemind.runtime.tiers.names import exactly, mentioned
+from pagemind.runtime.tiers.recipe import identifiers
+from pagemind.runtime.when import Span
+
+LEGS = ("line", "lines", "grams", "vector")
+_WEAK_GRAMS = 0.3  # of the best: below it rows share single characters, not words
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is known of a query beside its words."""
+
+    words: str
+    named: tuple[str, ...]  # participants it names
+    windows: tuple[Span, ...]  # periods it names
+    exact: tuple[re.Pattern[str], ...]  # ABC-1234, notes.txt
+
+    @classmethod
+    def of(cls, words: str, speakers: Sequence[str], windows: Sequence[Span]) -> "Asked":
+        patterns = tuple(exactly(word) for word in identifiers(words))
+        return cls(words, tuple(mentioned(words, speakers)), tuple(windows), patterns)
+
+
+def features(legs: Legs, asked: Asked, weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Every candidate's features by key; what is 0 is left out."""
+    scaled = {name: _scaled(name, leg) for name, leg in legs.scores.items()}
+    table: dict[str, dict[str, float]] = {key: {} for key in legs.found}
+    for name, leg in scaled.items():
+        for key, score in leg.items():
+            table[key][name] = score
+    whole = sum(weights.get(name, 0.0) for name in scaled) or 1.0
+    base = {
+        key: sum(weights.get(name, 0.0) * score for name, score in row.items()) / whole
+        for key, row in table.items()
+    }
+    beside = _best_by_seq(legs.found, base)
+    for key, row in table.items():
+        candidate = legs.found[key]
+        row["base"] = base[key]
+        _add_facts(row, candidate, asked)
+        if legs.tier == "recall":
+            seq = candidate.match.seq
+            row["before"] = beside.get(seq - 1, 0.0)
+            row["after"] = beside.get(seq + 1, 0.0)
+            row["around"] = max(beside.get(seq - 2, 0.0), beside.get(seq + 2, 0.0))
+    return {key: {name: v for name, v in row.items() if v} for key, row in table.items()}
+
+
+def order(
+    legs: Legs, table: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]
+) -> list[tuple[str, float]]:
+    """Keys and scores, best first; the newer first among equals."""
+    scores = {
+        key: row.get("base", 0.0)
+        + sum(weights.get(name, 0.0) * value for name, value in row.items() if name not in LEGS)
+        for key, row in table.items()
+    }
+    ranked = sorted(scores, key=lambda key: (-scores[key], -legs.found[key].match.seq, key))
+    return [(key, scores[key]) for key in ranked]
+
+
+def _scaled(name: str, leg: Mapping[str, float]) -> dict[str, float]:
+    """BM25 knows what a row that does not match has: nothing. A cosine does not."""
+    scaled = minmax(leg, floor=None if name == "vector" else 0.0)
+    if name == "grams":
+        return {key: score for key, score in scaled.items() if score >= _WEAK_GRAMS}
+    return scaled
+
+
+def _best_by_seq(found: Mapping[str, Candidate], base: Mapping[str, float]) -> dict[int, float]:
+    best: dict[int, float] = {}
+    for key, candidate in found.items():
+        seq = candidate.match.seq
+        best[seq] = max(best.get(seq, 0.0), base[key])
+    return best
+
+
+def _add_facts(row: dict[str, float], candidate: Candidate, asked: Asked) -> None:
+    match = candidate.match
+    if len(asked.named) == 1 and match.speaker == asked.named[0]:
+        row["speaker"] = 1.0
+    if asked.exact:
+        held = sum(pattern.search(match.text) is not None for pattern in asked.exact)
+        row["exact"] = held / len(asked.exact)
+    at = match.said_at
+    if at is not None and any(span.start <= at < span.end for span in asked.windows):
+        row["date"] = 1.0
+    text = match.text.rstrip()
+    if text.endswith("?"):
+        row["question"] = 1.0
+    if any(c.isdigit() for c in text):
+        row["digit"] = 1.0
+    row["length"] = min(1.0, math.log1p(len(text.split())) / 4)
