@@ -5,7 +5,9 @@
     │   ├── UnknownAgent, UnknownDefinition, AgentExists, InvalidName
     │   ├── DefinitionError    a YAML file: path and line are in the message
     │   ├── TemplateError      a prompt file: absent, or its variables do not fit
+    │   ├── UnknownArchive, ArchiveExists
     │   ├── AgentInUse         another process holds the agent               exit 75
+    │   │   └── ArchiveInUse   another process writes to the archive
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
     │   ├── TierOutdated       a tier needs `memory rebuild`; nothing is lost
     │   └── LocalModelError    a model file is absent, truncated or wrong
@@ -72,6 +74,14 @@ class AgentExists(UserError):
     """An agent of that name is there already."""
 
 
+class UnknownArchive(UserError):
+    """No shared archive of that name in this home."""
+
+
+class ArchiveExists(UserError):
+    """A shared archive of that name is there already."""
+
+
 class InvalidName(UserError):
     """A name that cannot be an agent's, a block's or a tag's."""
 
@@ -93,6 +103,10 @@ class AgentInUse(UserError):
 
     exit_code = 75
     retryable = True
+
+
+class ArchiveInUse(AgentInUse):
+    """Another process or thread is writing to this archive; it can be read meanwhile."""
 
 
 class HomeUnusable(UserError):

@@ -29,10 +29,11 @@ from pagemind.runtime.model_choice import (
     require_local,
 )
 from pagemind.runtime.models.embedders import make_embedder
+from pagemind.runtime.naming import checked_name, folded
 from pagemind.runtime.reader import AgentInfo, AgentReader, unreadable
 from pagemind.runtime.reembed import sweep_tiers
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, WRITE_BACK_ROWS, home_path
-from pagemind.runtime.state.home import AgentLock, Home, Registered, checked_name, folded
+from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter

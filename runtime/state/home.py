@@ -1,34 +1,21 @@
 """The home: the registry of agents (home.db), their folders, and the lock of each.
 
 An agent's folder is named by its opaque id, so that renames and odd file systems do no harm; its
-name is free text, unique without regard to case. The lock is the operating system's: it goes when
-the process does.
+name is free text, unique without regard to case.
 """
 
-import shutil
-import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
 
 from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
-from pagemind.runtime.errors import (
-    AgentExists,
-    AgentInUse,
-    HomeUnusable,
-    InvalidName,
-    StorageError,
-    UnknownAgent,
-)
-from pagemind.runtime.settings import LOCK_GRACE_SECONDS, MAX_NAME
+from pagemind.runtime.errors import AgentExists, HomeUnusable, UnknownAgent
+from pagemind.runtime.naming import folded, nearest
 from pagemind.runtime.state import schema
-from pagemind.runtime.state.database import Database, Row, peek, version_of
-
-_DELETED = "deleted"  # lies in the folder of an agent that is being removed
+from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.folders import FolderLock, Folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +28,6 @@ class Registered:
     model: str
     created_at: datetime
     last_active_at: datetime
-
-
-def checked_name(name: str) -> str:
-    """The name in NFC. Raises InvalidName for one that no command line or file could carry."""
-    name = unicodedata.normalize("NFC", name).strip()
-    problem = ""
-    if not name:
-        problem = "is empty"
-    elif len(name) > MAX_NAME:
-        problem = f"has {len(name)} characters; at most {MAX_NAME} are allowed"
-    elif any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in name):
-        problem = "has control characters"
-    elif "/" in name or "\\" in name or set(name) <= {"."}:
-        problem = "looks like a path"
-    elif name.startswith("-"):
-        problem = "starts with a dash, like an option"
-    if problem:
-        raise InvalidName(f"agent name {name[:80]!r} {problem}", hint="a word such as ada will do")
-    return name
-
-
-def folded(name: str) -> str:
-    """What must be unique. Half a character, from a shell's stray bytes, is no name of anyone."""
-    whole = name.encode("utf-8", "replace").decode("utf-8")
-    return unicodedata.normalize("NFKC", whole).casefold()
 
 
 class Home:
@@ -87,9 +49,10 @@ class Home:
             version=settings.HOME_SCHEMA,
             migrations=schema.HOME_MIGRATIONS,
         )
+        self._folders = Folders(path / "agents", self.database, "messages")
 
     def folder(self, agent_id: str) -> Path:
-        return self.path / "agents" / agent_id
+        return self._folders.path(agent_id)
 
     # --- the registry ---------------------------------------------------------------------------
 
@@ -103,11 +66,8 @@ class Home:
         row = self.database.one("SELECT * FROM agents WHERE folded = ?", (folded(name.strip()),))
         if row is not None:
             return _registered(row)
-        names = {folded(each.name): each.name for each in self.all()}
-        close = [names[key] for key in get_close_matches(folded(name), names, n=3)]
-        hint = (
-            f"did you mean {' or '.join(close)}?" if close else "`pagemind agents list` shows them"
-        )
+        names = [each.name for each in self.all()]
+        hint = nearest(name, names, otherwise="`pagemind agents list` shows them")
         raise UnknownAgent(f"no agent is called {name!r} in {self.path}", hint=hint)
 
     def exists(self, name: str) -> bool:
@@ -143,98 +103,29 @@ class Home:
 
     def remove(self, agent: Registered) -> None:
         """Delete an agent: the registry first, so that what is listed can be opened."""
-        with suppress(OSError):
-            (self.folder(agent.id) / _DELETED).touch()
-        self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,))
-        shutil.rmtree(self.folder(agent.id), ignore_errors=True)
+        self._folders.remove(
+            agent.id,
+            lambda: self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,)),
+        )
 
     def sweep(self) -> None:
-        """Remove folders of agents that were never finished or already deleted. One that holds
-        messages and was not deleted stays: then it is the registry that has lost something."""
-        with self.database.transaction():
-            known = {each.id for each in self.all()}
-            for folder in (self.path / "agents").iterdir():
-                # A folder in the making holds its lock; only abandoned ones go.
-                if folder.name not in known and folder.is_dir() and self.abandoned(folder):
-                    with suppress(AgentInUse):
-                        lock = AgentLock(folder, folder.name)
-                        lock.acquire(0)
-                        shutil.rmtree(folder, ignore_errors=True)
-                        lock.release()
+        """Remove folders of agents that were never finished or already deleted."""
+        self._folders.sweep(lambda: {each.id for each in self.all()})
 
-    @staticmethod
-    def abandoned(folder: Path) -> bool:
+    def abandoned(self, folder: Path) -> bool:
         """Whether a folder that is not registered was deleted, or never got a message."""
-        path = folder / "state.db"
-        if (folder / _DELETED).exists() or version_of(path) == 0:
-            return True
-        try:
-            return not peek(path, "SELECT 1 FROM messages LIMIT 1")
-        except StorageError:
-            return False
+        return self._folders.abandoned(folder)
 
-    @contextmanager
-    def making(self, agent_id: str) -> Iterator[Path]:
+    def making(self, agent_id: str) -> AbstractContextManager[Path]:
         """A new folder, safe from sweep() until the agent in it is registered; gone on failure."""
-        folder = self.folder(agent_id)
-        # Within a transaction, as sweep() is: it never sees a folder whose lock is not yet held.
-        with self.database.transaction():
-            folder.mkdir(parents=True)
-            lock = AgentLock(folder, agent_id)
-            lock.acquire(0)
-        try:
-            yield folder
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        finally:
-            lock.release()
+        return self._folders.making(agent_id)
 
     def close(self) -> None:
         self.database.close()
 
 
-class AgentLock:
+class AgentLock(FolderLock):
     """One writer per agent, across processes."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        from filelock import FileLock
-
-        self._name = name
-        self._lock = FileLock(folder / "lock")
-
-    def acquire(self, wait: float) -> None:
-        """Raises AgentInUse if another process still holds the agent after `wait` seconds."""
-        from filelock import Timeout
-
-        try:
-            # Whoever only asks whether it is held (`held`) has it for an instant.
-            self._lock.acquire(timeout=max(wait, LOCK_GRACE_SECONDS), poll_interval=0.02)
-        except Timeout:
-            raise AgentInUse(
-                f"agent {self._name!r} is in use by another process",
-                hint="wait for it with --wait SECONDS, or close the other one",
-            ) from None
-        except OSError as error:
-            raise HomeUnusable(
-                f"the lock of agent {self._name!r} cannot be taken: {error.strerror or error}",
-                hint="check the permissions of the home",
-            ) from error
-
-    def held(self) -> bool:
-        """Whether another process holds it now."""
-        from filelock import FileLock, Timeout
-
-        try:
-            with FileLock(self._lock.lock_file, timeout=0):
-                return False
-        except Timeout:
-            return True
-        except OSError:
-            return False
-
-    def release(self) -> None:
-        self._lock.release()
 
 
 def _registered(row: Row) -> Registered:

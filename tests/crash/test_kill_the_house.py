@@ -23,7 +23,7 @@ MAKING = """
     from kernel_kit import runtime_at, small
     from pathlib import Path
     from pagemind.runtime import runtime as runtime_module
-    from pagemind.runtime.state import home
+    from pagemind.runtime.state import folders, home
 
     def die(*_, **__):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -37,12 +37,12 @@ MAKING = """
         real = home.Home.add
         home.Home.add = lambda *a: (real(*a), die())
     elif point == "unlisted":  # deleted from the registry, the folder still there
-        home.shutil.rmtree = die
+        folders.shutil.rmtree = die
     elif point == "half gone":
         def some(folder, **_):
             (Path(folder) / "state.db").unlink()
             die()
-        home.shutil.rmtree = some
+        folders.shutil.rmtree = some
     with runtime_at(Path(sys.argv[1])) as runtime:
         if point in ("unlisted", "half gone"):
             runtime.delete("ada")

@@ -17,7 +17,8 @@ from pagemind.runtime.errors import (
     SchemaTooNew,
     UnknownAgent,
 )
-from pagemind.runtime.state.home import AgentLock, Home, checked_name
+from pagemind.runtime.naming import checked_name
+from pagemind.runtime.state.home import AgentLock, Home
 
 
 @pytest.fixture
