@@ -237,7 +237,8 @@ _MON = (
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _AMOUNT = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})(?: of)?"
 _ISO = rf"{_YEAR}-(?:1[0-2]|0?[1-9])(?:-(?:0?[1-9]|[12]\d|3[01]))?|{_YEAR}/\d{{1,2}}/\d{{1,2}}"
-_WITH_DAY = (
+_THEN = rf"(?:(?:, ?| ){_YEAR})?"
+_WITH_DAY = rf"{_MDAY}(?: of)? {_MON}{_THEN}|{_MON} (?:the )?{_MDAY}{_THEN}"
     rf"{_MDAY}(?: of)? {_MON}(?:(?:, ?| ){_YEAR})?|{_MON} (?:the )?{_MDAY}(?:(?:, ?| ){_YEAR})?"
 )
 _WITH_YEAR = rf"{_MON}(?:, ?| of | ){_YEAR}|\d{{1,2}}\.\d{{1,2}}\.{_YEAR}"
