@@ -239,8 +239,6 @@ _AMOUNT = rf"(?:\d{{1,4}}|{'|'.join(_NUMBERS)})(?: of)?"
 _ISO = rf"{_YEAR}-(?:1[0-2]|0?[1-9])(?:-(?:0?[1-9]|[12]\d|3[01]))?|{_YEAR}/\d{{1,2}}/\d{{1,2}}"
 _THEN = rf"(?:(?:, ?| ){_YEAR})?"
 _WITH_DAY = rf"{_MDAY}(?: of)? {_MON}{_THEN}|{_MON} (?:the )?{_MDAY}{_THEN}"
-    rf"{_MDAY}(?: of)? {_MON}(?:(?:, ?| ){_YEAR})?|{_MON} (?:the )?{_MDAY}(?:(?:, ?| ){_YEAR})?"
-)
 _WITH_YEAR = rf"{_MON}(?:, ?| of | ){_YEAR}|\d{{1,2}}\.\d{{1,2}}\.{_YEAR}"
 _FULL = rf"(?:{_WEEKDAY},? (?:the )?)?(?:{_ISO}|{_WITH_DAY}|{_WITH_YEAR})"
 # What is a month or a year only after such a word: people are called April and rooms 2023.
