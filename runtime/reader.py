@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pagemind.runtime.boot import registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
@@ -22,13 +22,10 @@ from pagemind.runtime.model import Embedder, ModelRequest
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.pressure import Thresholds, Window, window
 from pagemind.runtime.queue_manager import QueueManager
-from pagemind.runtime.search_view import StateView
 from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, PAGE_TOKENS, STATE_SCHEMA
 from pagemind.runtime.state.home import AgentLock, Registered
-from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarizer
-from pagemind.runtime.tiers.search import Search
-from pagemind.runtime.tiers.store import TierStore
+from pagemind.runtime.tiers_reader import TiersReader
 from pagemind.runtime.tokens import TokenCounter, first_guess
 from pagemind.runtime.tool import ToolRegistry
 
@@ -92,7 +89,7 @@ def unreadable(registered: Registered, problem: str) -> AgentInfo:
     )
 
 
-class AgentReader:
+class AgentReader(TiersReader):
     """Made by `Runtime.reader(name)`; a context manager. `embedder` gives that of a definition."""
 
     def __init__(
@@ -104,22 +101,12 @@ class AgentReader:
         counter: TokenCounter,
         embedder: Callable[[AgentDefinition], Embedder | None],
     ) -> None:
+        super().__init__(registered.name, folder, clock)
         self.registered = registered
-        self.folder = folder
         self._counter = counter
         self._embedder = embedder
-        self._store: TierStore | None = None
-        self.state = self._open(clock)
         self.definition = AgentDefinition.from_json(self.state.database.meta("definition"))
         self._queue_manager: QueueManager | None = None
-        self._engine: Search | None = None
-
-    def _open(self, clock: Clock) -> State:
-        return State(self.folder, clock, read_only=True)
-
-    @property
-    def name(self) -> str:
-        return self.registered.name
 
     def info(self) -> AgentInfo:
         """Counts and sizes."""
@@ -138,7 +125,7 @@ class AgentReader:
             last_active_at=self.registered.last_active_at,
             cost=cost,
             cost_known=known,
-            bytes=sum(f.stat().st_size for f in self.folder.rglob("*") if f.is_file()),
+            bytes=self.bytes_on_disk(),
         )
 
     # --- main context ---------------------------------------------------------------------------
@@ -234,26 +221,6 @@ class AgentReader:
         )
 
     @property
-    def search(self) -> Search:
-        """The one search, the unwritten tail included."""
-        store = self.store  # another one since a change of embedder
-        if self._engine is None:
-            view = StateView(self.state, self._resident)
-            self._engine = Search(store, self.embedder, view, zone=self.zone)
-        return self._engine
-
-    @property
-    def store(self) -> TierStore:
-        """The LanceDB tables, opened when they are first asked for something."""
-        folder = self.state.tiers
-        if self._store is None or self._store.location.folder != folder:
-            embedder = self.embedder
-            identity = (lambda: embedder.identity) if embedder is not None else None
-            self._store = TierStore(folder, identity, agent=self.name)
-            self._engine = None
-        return self._store
-
-    @property
     def embedder(self) -> Embedder | None:
         """The embedder that made the tables. Where the definition names another one by now,
         reading goes on with the old until `memory reembed` is done."""
@@ -277,12 +244,3 @@ class AgentReader:
     def messages(self, limit: int) -> list[Message]:
         """The newest messages, oldest of them first."""
         return list(reversed(self.state.journal.newest(limit)))
-
-    def close(self) -> None:
-        self.state.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

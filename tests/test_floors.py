@@ -18,14 +18,15 @@ FLOORS: dict[int, str] = {
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table gist view when text_calls fifo_queue request_digest document
-          intake faces naming""",
+          intake faces naming eval_cases""",
     2: "main_context pressure legalise",
     3: "models state tiers documents",
     4: """summarizer queue_manager tool function_executor archival_memory core_editor page_reader
-          search_view prefetch inspection invariants reembed ingest""",
+          search_view prefetch inspection invariants reembed ingest
+          tiers_reader tiers_writer""",
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",
-    7: "model_choice boot reader writer upgrade runtime",
+    7: "model_choice boot reader writer upgrade runtime evaluation",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

@@ -74,7 +74,8 @@ _MATCH = [
 
 class TierStore:
     """`identity` may be a function, called when vectors are first needed (a remote embedder must
-    be asked for its dimensions), or None: text only. `agent` is the name shown in hints."""
+    be asked for its dimensions), or None: text only. `agent` is the name shown in hints, and
+    `commands` the group of the commands that they name."""
 
     def __init__(
         self,
@@ -84,12 +85,14 @@ class TierStore:
         session: Any = None,
         storage_options: dict[str, str] | None = None,
         agent: str = "AGENT",
+        commands: str = "memory",
     ) -> None:
         self.location = Location.of(location)
         self._identity = identity
         self._session = session
         self._options = storage_options
         self._agent = agent
+        self._commands = commands
         self._guard = threading.RLock()
         self._db: Any = None
         self._tables: dict[Tier, Table] = {}
@@ -369,7 +372,8 @@ class TierStore:
                     return None
                 known = None if callable(self._identity) else self._identity
                 table = db.create_table(tier, schema=arrow_schema(known))
-            upkeep.check_versions(table, self.location.uri, self._agent)
+            rebuild = f"pagemind {self._commands} rebuild {self._agent}"
+            upkeep.check_versions(table, self.location.uri, rebuild)
             self._tables[tier] = table
             # Short-lived processes never reach the count; the fragments they leave do.
             pieces = 0 if self.location.is_remote else upkeep.fragments(table)
@@ -399,7 +403,7 @@ class TierStore:
             raise EmbeddingMismatch(
                 f"the {tier} tier of {self._agent} was embedded with {_named(theirs, ours)}, "
                 f"but {_named(ours, theirs)} is configured",
-                hint=f"pagemind memory reembed {self._agent}",
+                hint=f"pagemind {self._commands} reembed {self._agent}",
             )
 
     def _newest_seq(self, tier: Tier, table: "Table") -> int:

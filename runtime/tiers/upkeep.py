@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from lancedb.table import Table
 
 
-def check_versions(table: "Table", where: str, agent: str) -> None:
-    """Raises SchemaTooNew or TierOutdated; nothing is ever converted in place."""
+def check_versions(table: "Table", where: str, rebuild: str) -> None:
+    """Raises SchemaTooNew, or TierOutdated, whose hint is the command `rebuild`; nothing is ever
+    converted in place."""
     version, recipe = versions_of(table.schema)
     if version > TIER_SCHEMA or recipe > TEXT_RECIPE:
         raise SchemaTooNew(
@@ -35,7 +36,7 @@ def check_versions(table: "Table", where: str, agent: str) -> None:
     if (version, recipe) != (TIER_SCHEMA, TEXT_RECIPE):
         raise TierOutdated(
             f"{where} was written by an older pagemind (schema {version}, recipe {recipe})",
-            hint=f"pagemind memory rebuild {agent}",
+            hint=rebuild,
         )
 
 

@@ -1,0 +1,159 @@
+"""TiersWriter: changes the passages of an agent or an archive as a person does, without a model.
+
+Whoever makes one has taken the folder's lock; close() releases it. What is written is committed to
+the state database and on its way to LanceDB, as in a turn.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pagemind.runtime.archival_memory import ArchivalMemory
+from pagemind.runtime.clock import Clock
+from pagemind.runtime.errors import NotFound, PagemindError, SchemaTooNew, StorageError
+from pagemind.runtime.model import Embedder
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.reembed import Reembedded, reembed
+from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS
+from pagemind.runtime.state.folders import FolderLock
+from pagemind.runtime.state.state import State
+from pagemind.runtime.tiers.search import TierSearch
+from pagemind.runtime.tiers.write_back import WriteBack, WriteBackStatus
+from pagemind.runtime.tiers_reader import TiersReader
+
+OnRows = Callable[[int, int], None]  # rows done, rows in all
+_POLL_SECONDS = 0.5
+
+
+class TiersWriter(TiersReader):
+    """A reader that became the writer with `_hold()`."""
+
+    def _open(self, clock: Clock) -> State:
+        return State(self.folder, clock)
+
+    def _hold(self, key: str, write_back: WriteBack, lock: FolderLock) -> None:
+        """Become the writer; `key` is what write_back knows these tiers by."""
+        self._key = key
+        self._write_back = write_back
+        self._lock = lock
+        try:
+            self.state.database.take()
+            write_back.register(key, self.state.outbox, self.store, self.embedder, zone=self.zone)
+        except BaseException:
+            self.state.close()
+            raise
+
+    @property
+    def embedding(self) -> tuple[str, Embedder | None]:
+        """What `reembed` makes the tables with: its name and the embedder."""
+        raise NotImplementedError
+
+    def archival(self, document: str = "") -> ArchivalMemory:
+        """Archival memory as a person writes to it, or as pieces of the named document do."""
+        search = TierSearch("archival", self.search)
+        return ArchivalMemory(self.state, search, written=self._kick).for_person(document)
+
+    def insert(
+        self,
+        text: str,
+        *,
+        tags: Sequence[str] = (),
+        importance: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        document: str = "",
+    ) -> tuple[Passage, bool]:
+        """Store a passage, or a piece of the named document; it, and whether it is new."""
+        return self.archival(document).insert(
+            text, tags=tags, importance=importance, metadata=metadata
+        )
+
+    def restore_passage(self, number: int, version: int) -> Passage:
+        """Give a passage the text of a version, and bring it back if it was retired."""
+        passages = self.state.passages
+        versions = passages.history(number)
+        if not versions:
+            raise NotFound(f"there is no passage a{number}")
+        old = next((each.value for each in versions if each.version == version), None)
+        if old is None:
+            raise NotFound(
+                f"a{number} has no version {version}",
+                hint=f"its versions are 1 to {len(versions)}",
+            )
+        why, seq = f"restored version {version}", self.state.journal.last_seq
+        with self.state.database.transaction():
+            passages.set_status(number, "active", author="user", reason=why, seq=seq)
+            if passages.get([number])[number].text != old:
+                passages.edit(number, old, author="user", reason=why, seq=seq)
+        self._kick()
+        return passages.get([number])[number]
+
+    def rebuild(self, on_rows: OnRows) -> WriteBackStatus:
+        """Drop the LanceDB tiers and fill them again from the state database.
+
+        Raises StorageError if they cannot be written; the rows then wait and are still found.
+        Raises SchemaTooNew, and drops nothing, if a newer pagemind wrote them.
+        """
+        self._refuse_newer()
+        # The outbox first: a crash after it repeats work, one before it would lose rows.
+        total = self.state.outbox.refill()
+        self.store.reset()
+        while left := self.state.outbox.count():
+            on_rows(total - left, total)
+            self._write_back.drain(self._key, _POLL_SECONDS)
+            status = self._write_back.status(self._key)
+            if status.last_error and self.state.outbox.count() == left:
+                raise StorageError(
+                    f"the tiers of {self.name!r} cannot be written: {status.last_error}",
+                    hint=f"{left:,} rows wait; nothing is lost",
+                )
+        self._fill_vectors()
+        on_rows(total, total)
+        return self._write_back.status(self._key)
+
+    def reembed(self, on_rows: OnRows) -> Reembedded:
+        """Make the tiers anew with the embedder that is named now; readers have the old ones until
+        that is done. Cut off, it goes on where it was.
+
+        Raises ModelError where the embedder fails, StorageError; SchemaTooNew as rebuild() does.
+        """
+        self._refuse_newer()
+        name, embedder = self.embedding
+        self._write_back.unregister(self._key)  # nothing may go into the old tables meanwhile
+        try:
+            return reembed(
+                self.state, embedder, name, zone=self.zone, agent=self.name, on_rows=on_rows
+            )
+        finally:
+            self._write_back.register(
+                self._key, self.state.outbox, self.store, self.embedder, zone=self.zone
+            )
+
+    def _refuse_newer(self) -> None:
+        """What a newer pagemind wrote is not ours to drop."""
+        try:
+            self.store.check()
+        except SchemaTooNew:
+            raise
+        except PagemindError:
+            pass  # damaged, outdated or of another embedder: that is what making anew is for
+
+    def _fill_vectors(self) -> None:
+        """Rows of very long messages get their vectors after they are written."""
+        pause, missing = threading.Event(), -1
+        while (status := self._write_back.status(self._key)).missing_vectors:
+            if status.last_error or status.missing_vectors == missing:
+                return
+            missing = status.missing_vectors
+            self._kick()
+            pause.wait(_POLL_SECONDS * 8)
+
+    def _kick(self) -> None:
+        self._write_back.kick(self._key)
+
+    def close(self) -> None:
+        """Carry over what is pending, close the files, release the lock."""
+        if self.state.outbox.count():
+            self._write_back.drain(self._key, WRITE_BACK_EXIT_SECONDS, vectors=False)
+        self._write_back.unregister(self._key)
+        super().close()
+        self._lock.release()
