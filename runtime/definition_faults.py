@@ -120,7 +120,7 @@ def _keys_at(root: "type[BaseModel]", path: Path) -> list[str]:
         field = section.model_fields.get(str(step))
         if field is not None:
             section = _section_in(field.annotation) or section
-    return list(section.model_fields)
+    return [field.alias or name for name, field in section.model_fields.items()]
 
 
 def _section_in(annotation: object) -> "type[BaseModel] | None":

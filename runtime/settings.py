@@ -130,6 +130,8 @@ SEARCH_WEIGHTS = {
     "date": 0.1,
 }
 SEARCH_MIN_COSINE = 0.1  # a nearest neighbour further away than this is near to nothing
+EVAL_K = 10  # hits that `eval` looks at, where a file says nothing
+EVAL_MAX_K = 200
 WRITE_BACK_RETRY_SECONDS = (1.0, 60.0)  # after a failure: doubled each time, at most
 WRITE_BACK_EXIT_SECONDS = 2.0  # how long the interpreter may wait for the batch in flight
 TIER_LOCK_SECONDS = 60.0  # an optimise of a large table takes some seconds
@@ -139,6 +141,7 @@ BLOCK_LIMIT = 2000  # characters, where a definition says nothing
 MAX_NAME = 64
 MAX_DEFINITION_BYTES = 64 << 10  # written by hand; reading it takes a second for every 50 KB
 MAX_DEFINITION_VALUES = 10_000  # after anchors are expanded: a page of nested ones is a bomb
+MAX_EVAL_BYTES = 256 << 10  # of `eval`: a thousand questions; read as slowly as a definition
 MAX_PROMPT_BYTES = 1 << 20
 MAX_MESSAGE_BYTES = 64 << 20
 DOCUMENT_CHARS = 1500  # of one passage of a document: a few paragraphs, two pieces when embedded

@@ -19,7 +19,7 @@ Path = tuple[str | int, ...]
 # The parser's wording, and ours for a person who does not know its terms.
 _PLAIN_WORDS = (
     ("'\\t' that cannot start", "a tab cannot indent YAML; use spaces"),
-    ("another document", "more than one document; a definition is one, without ---"),
+    ("another document", "more than one document; it must be one, without ---"),
     (
         "mapping values are not allowed",
         "a colon where none can stand; put text with ': ' in quotes",
@@ -47,12 +47,30 @@ class Document:
         return self.source if line is None else f"{self.source}:{line}"
 
 
-def decode(data: bytes, source: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a file should be: the words of its errors, and how long it may be."""
+
+    noun: str
+    start: str  # how such a file begins
+    most_bytes: int
+    too_long: str  # what to do with one that is longer
+
+
+DEFINITION = Kind(
+    "a definition",
+    "name: …",
+    MAX_DEFINITION_BYTES,
+    "put long text into a prompt file and name it under system",
+)
+
+
+def decode(data: bytes, source: str, kind: Kind = DEFINITION) -> str:
     """The text of a file. Raises DefinitionError if it is too long or not UTF-8."""
-    if len(data) > MAX_DEFINITION_BYTES:
+    if len(data) > kind.most_bytes:
         raise DefinitionError(
-            f"{source}:1: longer than {MAX_DEFINITION_BYTES >> 10} KB, so not a definition",
-            hint="put long text into a prompt file and name it under system",
+            f"{source}:1: longer than {kind.most_bytes >> 10} KB, so not {kind.noun}",
+            hint=kind.too_long,
         )
     try:
         return data.decode("utf-8-sig")
@@ -63,14 +81,14 @@ def decode(data: bytes, source: str) -> str:
         ) from None
 
 
-def read(text: str, source: str) -> Document:
+def read(text: str, source: str, kind: Kind = DEFINITION) -> Document:
     """The document in this text, which must be one mapping. Raises DefinitionError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
-    if len(text) > MAX_DEFINITION_BYTES:
-        decode(text.encode("utf-8", "replace"), source)
+    if len(text) > kind.most_bytes:
+        decode(text.encode("utf-8", "replace"), source, kind)
     yaml = YAML(typ="rt")
     yaml.Resolver = _resolver()
     try:
@@ -92,17 +110,17 @@ def read(text: str, source: str) -> Document:
         first = str(error).splitlines()[0]
         raise DefinitionError(f"{source}:1: not YAML: {first}") from None
     if root is None:
-        raise DefinitionError(f"{source}:1: the file is empty", hint="start with  name: …")
+        raise DefinitionError(f"{source}:1: the file is empty", hint=f"start with  {kind.start}")
     plain = _Plain(source)
     try:
         value = plain.convert(root, ())
     except RecursionError:
         raise DefinitionError(f"{source}:1: nested too deeply") from None
     if not isinstance(value, dict):
-        kind = "a list" if isinstance(value, list) else "a single value"
+        found = "a list" if isinstance(value, list) else "a single value"
         raise DefinitionError(
-            f"{source}:1: a definition is a mapping of keys to values, not {kind}",
-            hint="start with  name: …",
+            f"{source}:1: {kind.noun} is a mapping of keys to values, not {found}",
+            hint=f"start with  {kind.start}",
         )
     return Document(value, source, plain.lines)
 

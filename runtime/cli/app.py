@@ -14,6 +14,7 @@ import typer
 from pagemind.runtime.cli import (
     agents,
     doctor,
+    evaluate,
     inspect,
     memory_change,
     memory_search,
@@ -41,6 +42,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (MEMORY, "inspect", inspect.inspect, "pagemind inspect ada --request"),
     (MEMORY, "memory blocks", memory_show.blocks, "pagemind memory blocks ada"),
     (MEMORY, "memory search", memory_search.search, 'pagemind memory search ada "the boat"'),
+    (MEMORY, "eval", evaluate.evaluate, "pagemind eval ada cases.yaml --floor 0.9"),
     (MEMORY, "memory passages", memory_show.passages, "pagemind memory passages ada --last 20"),
     (MEMORY, "memory pages", memory_show.pages, "pagemind memory pages ada p17"),
     (MEMORY, "memory history", memory_show.history, "pagemind memory history ada human"),

@@ -118,6 +118,14 @@ def test_an_insert_is_as_documented(full: Cli) -> None:
     assert ran.code == 1
 
 
+def test_an_evaluation_is_as_documented(full: Cli) -> None:
+    """A hit, a miss and an error."""
+    cases = full.home / "cases.yaml"
+    case = "- {question: the boat, expected: Nomad}\n- {question: x, expected: y}\n"
+    cases.write_text(f"cases:\n{case}- {{question: x, evidence: [m9999]}}\n", encoding="utf-8")
+    hold("eval", full("eval", "ada", str(cases), "--json").json)
+
+
 def test_lists_say_how_many_there_are(full: Cli) -> None:
     """`total` counts all, also where --last shows fewer."""
     answer = full("agents", "history", "ada", "--last", "3", "--json").json
