@@ -6,12 +6,26 @@ are retired; with `sync`, so are those of files that are gone from a folder. A r
 anywhere is finished by the next one, without doubles.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from pagemind.runtime.documents.document import Broken, Document, Section, Skipped
+from pagemind.runtime.documents.folder import File, Found, find_files
+from pagemind.runtime.documents.passages import Cut, passages
+from pagemind.runtime.documents.read import load, parse
+from pagemind.runtime.errors import DocumentError
+from pagemind.runtime.message import clean_json, clean_text
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.settings import (
+    INGEST_BATCH,
+    INGEST_FAULTS,
+    INGEST_NEAR,
+    NEAR_DUPLICATE,
+)
+from pagemind.runtime.state.passages import digest
 from pagemind.runtime.state.state import State
 
 
@@ -57,14 +71,6 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file, or a row or page of one, that was not taken."""
-
-    path: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,4 +126,216 @@ def ingest(
     """Take these files and folders in. `sync`: passages of files that are gone from the folders
     are retired. What cannot be read is in `skipped`, never an error. Raises what the target does.
     """
-    raise NotImplementedError
+    found = find_files(paths)
+    run = _Run(target, found, tags=tags, importance=importance, on_progress=on_progress)
+    for file in found.files:
+        run.take(file)
+    if sync:
+        run.forget(found.gone(target.state.documents.sources()))
+    return run.done
+
+
+def ingest_text(
+    target: Target,
+    text: str,
+    *,
+    tags: Sequence[str] = (),
+    importance: float | None = None,
+    on_progress: OnProgress = lambda _: None,
+) -> Ingested:
+    """Take a text in that is a person's own words and too long for one passage."""
+    run = _Run(target, Found(), tags=tags, importance=importance, on_progress=on_progress)
+    document = Document("text", iter([Section(text, headings=True)]))
+    reading = _Reading(File(Path("-"), "", "", len(text)))
+    if rest := run.pour(passages(document), reading):
+        run.store(rest, reading)
+    return run.done
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A file while it is read. `known`: its former passages by the digest of their text."""
+
+    file: File
+    known: Mapping[str, int] = field(default_factory=dict)
+    before: tuple[int, ...] = ()
+    numbers: dict[int, None] = field(default_factory=dict)  # an ordered set
+    chars: int = 0
+    faults: int = 0
+
+
+class _Run:
+    """One call of ingest()."""
+
+    def __init__(
+        self,
+        target: Target,
+        found: Found,
+        *,
+        tags: Sequence[str],
+        importance: float | None,
+        on_progress: OnProgress,
+    ) -> None:
+        self.done = Ingested(skipped=list(found.skipped))
+        self._target = target
+        self._documents = target.state.documents
+        self._found = found
+        self._tags = tags
+        self._importance = importance
+        self._on_progress = on_progress
+        self._bytes = 0  # of files that are done
+        self._of_bytes = sum(file.bytes for file in found.files)
+        self._seen = 0  # files
+        self._compared = 0  # passages
+
+    def take(self, file: File) -> None:
+        """Bring one file up to date."""
+        self._tell(file, 0)
+        try:
+            self._take(file)
+        except DocumentError as error:
+            self.done.skipped.append(Skipped(str(file.path), error.message))
+        self._seen += 1
+        self._bytes += file.bytes
+        self._tell(file, 0)
+
+    def _take(self, file: File) -> None:
+        data = load(file.path)
+        sha256 = hashlib.sha256(data).hexdigest()
+        stored = self._documents.get(file.source)
+        if stored is not None and stored.sha256 == sha256:
+            self.done.files += 1
+            self.done.unchanged += 1
+            self.done.chunks += len(stored.numbers)
+            self.done.duplicates += [f"a{number}" for number in stored.numbers]
+            return
+        before = stored.numbers if stored else ()
+        reading = _Reading(file, self._documents.as_read(before), before)
+        rest: list[Cut] = []
+        if data.strip() or stored is None:  # a file that was emptied has no passages any more
+            rest = self.pour(passages(parse(file.path, data)), reading)
+            if not rest and not reading.numbers:
+                raise DocumentError("has no text")
+        close = self._compare(rest, reading)
+        with self._target.state.database.transaction():
+            self._insert(rest, close, reading)
+            self._documents.put(file.source, sha256, tuple(reading.numbers))
+            vanished = [number for number in before if number not in reading.numbers]
+            self._retire(vanished, f"no longer in {file.name}", beside=file.source)
+        self.done.files += 1
+        # A row without a hash is a first reading that was cut off.
+        self.done.updated += stored is not None and bool(stored.sha256)
+
+    def pour(self, cuts: Iterator[Cut | Broken], reading: _Reading) -> list[Cut]:
+        """Insert passages in batches, each of them one commit; the last batch is given back, so
+        that a small file is one commit in all."""
+        batch: list[Cut] = []
+        try:
+            for cut in cuts:
+                if isinstance(cut, Broken):
+                    self._fault(cut, reading)
+                    continue
+                batch.append(cut)
+                if len(batch) > INGEST_BATCH:
+                    self.store(batch[:INGEST_BATCH], reading)
+                    batch = batch[INGEST_BATCH:]
+        except DocumentError as error:
+            if not reading.numbers and not batch:
+                raise
+            self.store(batch, reading)
+            kept = f"the {len(reading.numbers):,} passages before that are kept"
+            raise DocumentError(f"{error.message}; {kept}") from error
+        finally:
+            self._uncounted(reading)
+        return batch
+
+    def store(self, batch: Sequence[Cut], reading: _Reading) -> None:
+        """One commit in the middle of a file. What is in so far is entered with it, so that the
+        next run knows it even if the file has changed until then."""
+        close = self._compare(batch, reading)
+        with self._target.state.database.transaction():
+            self._insert(batch, close, reading)
+            if reading.file.source:
+                numbers = dict.fromkeys((*reading.before, *reading.numbers))
+                self._documents.put(reading.file.source, "", tuple(numbers))
+        self._tell(reading.file, reading.chars)
+
+    def _compare(self, batch: Sequence[Cut], reading: _Reading) -> dict[str, tuple[str, float]]:
+        """What is nearest to each text that is new to the file, while that is affordable."""
+        found: dict[str, tuple[str, float]] = {}
+        for cut in batch:
+            if self._compared == INGEST_NEAR:
+                break
+            text = clean_text(cut.text)
+            if digest(text) not in reading.known:
+                self._compared += 1
+                if nearest := self._target.near(text, 1):
+                    found[text] = nearest[0]
+        return found
+
+    def _insert(
+        self, batch: Sequence[Cut], close: Mapping[str, tuple[str, float]], reading: _Reading
+    ) -> None:
+        """Inside a transaction. A passage that the file had before is left as it is, whatever an
+        edit or a deletion has made of it."""
+        done = self.done
+        for cut in batch:
+            text = clean_text(cut.text)
+            done.chunks += 1
+            reading.chars += len(text)
+            if (known := reading.known.get(digest(text))) is not None:
+                reading.numbers[known] = None
+                done.duplicates.append(f"a{known}")
+                continue
+            passage, new = self._target.insert(
+                text,
+                tags=self._tags,
+                importance=self._importance,
+                metadata=clean_json(cut.metadata),
+                document=reading.file.name,
+            )
+            reading.numbers[passage.number] = None
+            (done.ids if new else done.duplicates).append(passage.short_id)
+            near = close.get(text)
+            if new and near is not None and near[1] >= NEAR_DUPLICATE:
+                done.near.append(Near(passage.short_id, *near))
+
+    def forget(self, sources: Sequence[str]) -> None:
+        """Retire what files that are gone have left."""
+        with self._target.state.database.transaction():
+            numbers: dict[int, None] = {}
+            for source in sources:
+                stored = self._documents.get(source)
+                self._documents.remove(source)
+                numbers.update(dict.fromkeys(stored.numbers if stored else ()))
+            self._retire(list(numbers), "its file is gone", beside="")
+
+    def _retire(self, numbers: Sequence[int], reason: str, *, beside: str) -> None:
+        """What no other file holds, and no person or model has inserted."""
+        held = self._documents.held(numbers, beside=beside)
+        for number, passage in self._target.state.passages.get(numbers).items():
+            ours = passage.provenance.origin == "document" and number not in held
+            if ours and self._target.retire(number, reason=reason):
+                self.done.retired.append(passage.short_id)
+
+    def _fault(self, broken: Broken, reading: _Reading) -> None:
+        reading.faults += 1
+        if reading.faults <= INGEST_FAULTS:
+            why = f"{broken.where}: {broken.why}"
+            self.done.skipped.append(Skipped(str(reading.file.path), why))
+
+    def _uncounted(self, reading: _Reading) -> None:
+        if (more := reading.faults - INGEST_FAULTS) > 0:
+            self.done.skipped.append(Skipped(str(reading.file.path), f"and {more:,} more of that"))
+
+    def _tell(self, file: File, chars: int) -> None:
+        self._on_progress(
+            Progress(
+                file.path,
+                self._seen,
+                len(self._found.files),
+                self._bytes + min(chars, file.bytes),
+                self._of_bytes,
+                self.done.chunks,
+            )
+        )

@@ -48,18 +48,6 @@ class AgentWriter(AgentReader, TiersWriter):
             manager.load()  # begins the first epoch: what is recorded now belongs to its queue
         return manager
 
-    def retire(self, number: int, *, reason: str) -> bool:
-        """Hide a passage, recoverably; whether it was active."""
-        changed = self.state.passages.set_status(
-            number, "retired", author="user", reason=reason, seq=self.state.journal.last_seq
-        )
-        self._kick()
-        return changed is not None
-
-    def near(self, text: str, limit: int) -> list[tuple[str, float]]:
-        """Passages that mean nearly the same: short ids and cosines, the closest first."""
-        return self.search.near(text, limit)
-
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable at once, in the queue of the next turn."""
         message = self.queue_manager.append(observation(text, source, speaker))

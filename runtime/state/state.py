@@ -8,6 +8,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.state import schema
 from pagemind.runtime.state.blocks import Blocks
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.documents import Documents
 from pagemind.runtime.state.history import History
 from pagemind.runtime.state.journal import Journal
 from pagemind.runtime.state.outbox import StateOutbox
@@ -34,6 +35,7 @@ class State:
         self.blocks = Blocks(self.database, clock)
         self.passages = Passages(self.database, clock)
         self.pages = Pages(self.database, clock)
+        self.documents = Documents(self.database, clock)
         self.turns = Turns(self.database, clock)
         self.history = History(self.database, clock)
         self.outbox = StateOutbox(self.database, self.journal, self.passages, self.pages)
