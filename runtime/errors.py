@@ -9,7 +9,9 @@
     │   ├── AgentInUse         another process holds the agent               exit 75
     │   │   └── ArchiveInUse   another process writes to the archive
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
+    │   ├── BadFilter          what a search is asked to look for cannot be
     │   ├── TierOutdated       a tier needs `memory rebuild`; nothing is lost
+    │   ├── DocumentError      a file cannot be read as text; the message completes "<file> …"
     │   └── LocalModelError    a model file is absent, truncated or wrong
     ├── ToolError              the model: it becomes the tool's result
     │   ├── UnknownTool, BadArguments, ToolFailed
@@ -98,6 +100,10 @@ class NotFound(UserError):
     """A person named a message, page, passage, block or version that is not there."""
 
 
+class BadFilter(UserError):
+    """A search was given a filter, a ranking or a part that cannot be; the message says what can."""
+
+
 class AgentInUse(UserError):
     """Another process or thread is running this agent."""
 
@@ -127,6 +133,10 @@ class EmbeddingMismatch(UserError):
 
 class TierOutdated(UserError):
     """A LanceDB table was written by an older recipe; it can be rebuilt from the authority."""
+
+
+class DocumentError(UserError):
+    """A file that cannot be read as text. The message completes a sentence: `is a broken PDF: …`."""
 
 
 class LocalModelError(UserError):

@@ -116,6 +116,8 @@ CHUNK_TOKENS = 200  # of a passage; the embedder reads 256
 EMBED_CACHE = 512  # texts of one search: queries asked again, the unwritten tail
 SEARCH_QUERY_CHARS = 2000  # of a query; what comes after says nothing new
 SEARCH_LIMIT = 50  # results of one search, over all its parts
+SEARCH_FILTER_VALUES = 1000  # tags or ids of one filter
+SEARCH_IMPORTANCE = 5.0  # of what has none, in rankings that weigh it: the middle of 1–10
 SEARCH_TAIL = 5000  # unwritten rows that a search looks through
 SEARCH_TAIL_EMBED = 16  # … of which so many, the newest, are embedded within the search
 # What the features of a candidate weigh (tiers/ranking.py). Those of the legs a search has are
@@ -145,6 +147,22 @@ MAX_EVAL_BYTES = 256 << 10  # of `eval`: a thousand questions; read as slowly as
 MAX_PROMPT_BYTES = 1 << 20
 MAX_MESSAGE_BYTES = 64 << 20
 DOCUMENT_CHARS = 1500  # of one passage of a document: a few paragraphs, two pieces when embedded
+HEADING_CHARS = 160  # of the line over a passage that says where in its document it stands
+PASSAGE_CHARS = 100_000  # of one passage: it is edited, shown and embedded as a whole
+
+# --- documents ----------------------------------------------------------------------------------
+
+DOCUMENT_BYTES = 256 << 20  # of a PDF or DOCX, most of which are pictures
+TEXT_BYTES = 64 << 20  # of a text file, and of the text that a PDF gives
+HTML_BYTES = 16 << 20  # its tree takes twenty times as much memory
+DOCX_XML_BYTES = 16 << 20  # unpacked: a thousand pages; the tree takes twenty times as much
+PDF_PAGES = 20_000
+PDF_SECONDS = 600.0  # a broken or malicious one can take for ever
+ROW_METADATA_CHARS = 4000  # of the fields of one row that are not its text
+INGEST_BATCH = 128  # passages in one commit: what a kill repeats
+INGEST_NEAR = 64  # passages of one run that are compared: each costs an embedding
+INGEST_FAULTS = 20  # rows or pages of one file that are named; the others are counted
+INBOX_PASSAGES = 1000  # left for an agent in use: its next turn takes them all
 
 # --- the command line ---------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace",
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
-          page page_table gist view when text_calls fifo_queue request_digest document
+          page page_table gist view when filters text_calls fifo_queue request_digest document
           intake faces naming eval_cases""",
     2: "main_context pressure legalise",
     3: "models state tiers documents",
@@ -38,6 +38,10 @@ IMPORTERS = {
     "pyarrow": ("runtime/tiers/",),
     "xllamacpp": ("runtime/models/",),
     "onnxruntime": ("runtime/models/",),
+    "pypdf": ("runtime/documents/pdf_reader.py",),
+    "bs4": ("runtime/documents/html_reader.py",),
+    "markdownify": ("runtime/documents/html_reader.py",),
+    "mammoth": ("runtime/documents/docx_reader.py",),
     "sqlite3": ("runtime/state/",),
     "ruamel": ("runtime/yaml_reader.py",),
     "time": ("runtime/clock.py",),
@@ -119,6 +123,7 @@ def test_a_library_has_one_importer(library: str) -> None:
 def test_no_heavy_library_is_imported_at_the_head(module: str) -> None:
     """Importing a module never loads what takes a person's time."""
     heavy = {"litellm", "lancedb", "pyarrow", "numpy", "onnxruntime", "xllamacpp", "tokenizers"}
+    heavy |= {"pypdf", "bs4", "markdownify", "mammoth"}
     head = {
         name.split(".")[0]
         for node in MODULES[module].body

@@ -4,11 +4,17 @@ Both say the same of every row (a property test holds it). Values go through `qu
 LanceDB knows no parameters.
 """
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from pagemind.runtime.message import clean_text
+from pagemind.runtime.outbox import Tier
+from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.tiers.schema import TierRow
+
+_LETTERS: Mapping[Tier, str] = {"recall": "m", "archival": "a", "pages": "p"}
 
 
 def quote(value: str) -> str:
@@ -27,16 +33,25 @@ def any_of(column: str, values: Iterable[str]) -> str:
     return f"{column} IN ({listed})" if listed else "false"
 
 
+def _single(value: float) -> float:
+    """A number as the importance column holds it: 32 bits."""
+    return float(struct.unpack("f", struct.pack("f", value))[0])
+
+
 @dataclass(frozen=True, slots=True)
 class RowFilter:
     """All conditions hold. None, or no tags, means no restriction; an empty tuple of names,
-    parents, statuses or ranges matches nothing."""
+    parents, statuses, origins or ranges matches nothing."""
 
     role: str | None = None
     speakers: tuple[str, ...] | None = None
     start: datetime | None = None  # inclusive
     end: datetime | None = None  # exclusive
     tags: tuple[str, ...] = ()  # all of them
+    any_tags: tuple[str, ...] = ()  # at least one of them
+    importance_from: float | None = None  # both included; a row without importance does not match
+    importance_to: float | None = None
+    origins: tuple[str, ...] | None = None
     parents: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
     statuses: tuple[str, ...] | None = None
@@ -53,6 +68,7 @@ class RowFilter:
             ("parent", self.parents),
             ("id", self.ids),
             ("status", self.statuses),
+            ("origin", self.origins),
         ):
             if values is not None:
                 terms.append(any_of(column, values))
@@ -61,6 +77,13 @@ class RowFilter:
         if self.end is not None:
             terms.append(f"said_at < {moment(self.end)}")
         terms.extend(f"array_has(tags, {quote(tag)})" for tag in self.tags)
+        if self.any_tags:
+            listed = ", ".join(quote(tag) for tag in self.any_tags)
+            terms.append(f"array_has_any(tags, make_array({listed}))")
+        if self.importance_from is not None:
+            terms.append(f"importance >= CAST({self.importance_from!r} AS FLOAT)")
+        if self.importance_to is not None:
+            terms.append(f"importance <= CAST({self.importance_to!r} AS FLOAT)")
         if self.seqs is not None:
             ranges = " OR ".join(f"(seq >= {low:d} AND seq <= {high:d})" for low, high in self.seqs)
             terms.append(f"({ranges})" if ranges else "false")
@@ -79,6 +102,69 @@ class RowFilter:
             and (self.start is None or (row.said_at is not None and row.said_at >= self.start))
             and (self.end is None or (row.said_at is not None and row.said_at < self.end))
             and all(tag in row.tags for tag in self.tags)
+            and (not self.any_tags or any(tag in row.tags for tag in self.any_tags))
+            and (self.origins is None or row.origin in self.origins)
+            and self._weighs(row.importance)
             and (self.seqs is None or any(low <= row.seq <= high for low, high in self.seqs))
             and (not self.first_parts or row.part == 1)
         )
+
+    def _weighs(self, importance: float | None) -> bool:
+        low, high = self.importance_from, self.importance_to
+        if low is None and high is None:
+            return True
+        if importance is None:
+            return False
+        held = _single(importance)
+        return (low is None or held >= _single(low)) and (high is None or held <= _single(high))
+
+
+def where_of(
+    filters: SearchFilters,
+    tier: Tier,
+    *,
+    speakers: Sequence[str] = (),
+    live: Sequence[tuple[int, int]] | None = None,
+    archive: str = "",
+) -> RowFilter | None:
+    """The rows of one tier that a search may return; None if nothing of it can match.
+
+    `speakers` are all who have spoken and `live` the seq ranges of the current line, for messages
+    and pages; `archive` is the shared archive that is searched, "" for the agent's own memory.
+    """
+    parents = names = None
+    if filters.ids:
+        parents = _parents(filters.ids, tier, archive)
+        if not parents:
+            return None
+    if tier != "recall" and (filters.role is not None or filters.speaker is not None):
+        return None  # only messages have them
+    if filters.speaker is not None:
+        wanted = clean_text(filters.speaker).strip().casefold()
+        names = tuple(name for name in speakers if name.casefold() == wanted)
+        if not names:
+            return None
+    return RowFilter(
+        role=filters.role,
+        speakers=names,
+        start=filters.start,
+        end=filters.end,
+        tags=tuple(map(clean_text, filters.tags)),
+        any_tags=tuple(map(clean_text, filters.any_tags)),
+        importance_from=filters.importance_from,
+        importance_to=filters.importance_to,
+        origins=filters.origins or None,
+        parents=parents,
+        statuses=("active",),
+        seqs=None if live is None or tier == "archival" else tuple(live),
+    )
+
+
+def _parents(ids: Sequence[str], tier: Tier, archive: str) -> tuple[str, ...]:
+    """The short ids that are of this tier, without the name of the archive."""
+    found = []
+    for each in ids:
+        home, _, short = each.rpartition(":")
+        if home.casefold() == archive.casefold() and short[:1] == _LETTERS[tier]:
+            found.append(short)
+    return tuple(found)
