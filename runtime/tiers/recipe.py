@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, tzinfo
 
 from pagemind.runtime.settings import CHUNK_TOKENS
+from pagemind.runtime.tiers.word_pieces import estimate, fits
 
 # Scripts that do not put spaces between words (Hangul does, but its words are found by parts):
 # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han, Hangul.
@@ -77,18 +78,12 @@ def grams_text(text: str) -> str:
     return " ".join(pieces)[:_GRAMS_CHARS]
 
 
-def estimate(text: str) -> int:
-    """About how many word pieces the embedder makes of a text; never far too few."""
-    plain = len(text) if text.isascii() else sum(c.isascii() for c in text)
-    return plain // 4 + (len(text) - plain) + 1
-
-
 def chunks(text: str, limit: int = CHUNK_TOKENS) -> list[str]:
     """A text in order, cut at paragraphs, lines, sentences or words into pieces ≤ `limit`.
 
     Nothing but white space at the cuts is lost. A text that fits, or an empty one, is one chunk.
     """
-    if estimate(text) <= limit:
+    if fits(text, limit):
         return [text]
     pieces: list[str] = []
     held: list[str] = []
@@ -114,12 +109,18 @@ _CUTS = (
 
 def _pieces(text: str, limit: int, level: int) -> Iterator[str]:
     """Pieces that join to `text`, each within the limit, cut as gently as possible."""
-    if estimate(text) <= limit:
+    if fits(text, limit):
         yield text
     elif level == len(_CUTS):
-        step = max(1, limit - 1)  # safe even if every character is a token
+        # Enough where a character is a token; a syllable of Hangul is three.
+        step = max(1, limit - 1)
         for start in range(0, len(text), step):
-            yield text[start : start + step]
+            piece = text[start : start + step]
+            if len(piece) == 1 or fits(piece, limit):
+                yield piece
+            else:
+                yield from _pieces(piece[: len(piece) // 2], limit, level)
+                yield from _pieces(piece[len(piece) // 2 :], limit, level)
     else:
         for piece in _CUTS[level].split(text):
             if piece:

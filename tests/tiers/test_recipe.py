@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagemind.runtime.tiers.recipe import chunks, estimate, grams_text, identifiers, line_text
+from pagemind.runtime.tiers.recipe import chunks, grams_text, identifiers, line_text
+from pagemind.runtime.tiers.word_pieces import estimate
 
 
 @given(st.text(max_size=3000), st.integers(2, 60))
