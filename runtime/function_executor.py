@@ -20,6 +20,7 @@ from pagemind.runtime.errors import (
 )
 from pagemind.runtime.message import Message, Provenance, Text, ToolCall, clean_text
 from pagemind.runtime.settings import OWN_RESULT_TRUST, WORLD_RESULT_TRUST
+from pagemind.runtime.state.accesses import Accesses
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry, ToolResult, takes_context
 
@@ -44,6 +45,7 @@ class FunctionExecutor:
         self._registry = registry
         self._database = database
         self._clock = clock
+        self._accesses = Accesses(database, clock)
 
     def effect(self, name: str) -> str:
         """The declared effect of a function; unknown ones might have done anything."""
@@ -86,7 +88,13 @@ class FunctionExecutor:
                     stored = store(self._message(call, result, note, tool, ok=True))
             else:
                 result = self._run(tool, context, arguments)
-                stored = store(self._message(call, result, note, tool, ok=True))
+                message = self._message(call, result, note, tool, ok=True)
+                if result.shown:
+                    with self._database.transaction():
+                        stored = store(message)
+                        self._accesses.record_shown(result.shown)
+                else:
+                    stored = store(message)
         except (StorageError, HomeUnusable):
             raise  # the disk is not the model's business
         except ToolError as refused:

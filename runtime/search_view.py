@@ -1,6 +1,7 @@
 """What a search may ask of one agent's state: implements tiers.view.View for agents and readers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import OutboxItem, Tier
@@ -39,6 +40,9 @@ class StateView:
 
     def in_context(self, seq: int) -> bool:
         return self._resident(seq)
+
+    def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
+        return self._state.accesses.read(tier, keys)
 
     def speakers(self) -> Sequence[str]:
         return self._state.journal.speakers()

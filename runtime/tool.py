@@ -27,7 +27,7 @@ from pagemind.runtime.model import ToolSchema
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from pagemind.runtime.services import Archival, Core, Pages, Recall
+    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall
 
 Effect = Literal["none", "memory", "world"]
 _ARGUMENT = re.compile(r"^(\w+):\s*(.*)$")
@@ -55,6 +55,7 @@ class ToolResult:
     text: str
     reference: dict[str, Any] | None = None  # a reading of a page or message: stored as reference
     speech: str | None = None  # protocol heartbeat: text for the person
+    shown: "tuple[Hit, ...]" = ()  # what of memory the model sees in it
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.errors import LostAgent, ToolFailed
 from pagemind.runtime.function_executor import FunctionExecutor, Outcome
 from pagemind.runtime.message import Message, ToolCall
+from pagemind.runtime.services import Hit
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tool import ToolContext, ToolRegistry, ToolResult, make_tool
 
@@ -65,9 +66,13 @@ class Kit:
             """Lose the disk."""
             raise LostAgent("another process took it")
 
+        def shows() -> ToolResult:
+            """Show a message."""
+            return ToolResult("m7 boat", shown=(Hit("m7", "recall", "boat", 1.0),))
+
         memory = [make_tool(f, effect="memory") for f in (note, note_and_fail)]
         world = [make_tool(f) for f in (crash, add, table, silent, half, lose)]
-        none = [make_tool(reading, effect="none")]
+        none = [make_tool(f, effect="none") for f in (reading, shows)]
         registry = ToolRegistry([*memory, *world, *none])
         self.executor = FunctionExecutor(registry, database, FrozenClock())
 
@@ -95,6 +100,23 @@ def test_a_result_answers_its_call(kit: Kit) -> None:
     assert (result.role, result.tool_call_id, result.name) == ("tool", "c1", "note")
     assert result.text == "wrote k"
     assert result.provenance.origin == "tool"
+
+
+def test_what_a_search_shows_is_noted_with_its_result(kit: Kit) -> None:
+    """In one transaction: a result that cannot be stored was never seen."""
+
+    def full(message: Message) -> Message:
+        if message.ok:
+            raise LostAgent("another process took it")
+        return message
+
+    with pytest.raises(LostAgent):
+        kit.executor.execute(
+            ToolCall("c1", "shows", "{}"), cast(ToolContext, SimpleNamespace()), full
+        )
+    assert not kit.state.accesses.read("recall", [7])
+    assert kit.run("shows").ok
+    assert list(kit.state.accesses.read("recall", [7])) == [7]
 
 
 def test_effect_and_result_commit_together(kit: Kit) -> None:

@@ -24,6 +24,7 @@ class Authority:
         self.unwritten: dict[tuple[Tier, str], int] = {}
         self.context: set[int] = set()
         self.ranges: list[tuple[int, int]] | None = None
+        self.shown: dict[tuple[Tier, int], datetime] = {}
         self._number = 0
 
     # --- what happens ---
@@ -120,6 +121,9 @@ class Authority:
 
     def in_context(self, seq: int) -> bool:
         return seq in self.context
+
+    def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
+        return {key: self.shown[tier, key] for key in keys if (tier, key) in self.shown}
 
     def speakers(self) -> Sequence[str]:
         return sorted({m.speaker for m in self.said.values()})

@@ -6,6 +6,7 @@ from pathlib import Path
 from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.state import schema
+from pagemind.runtime.state.accesses import Accesses
 from pagemind.runtime.state.blocks import Blocks
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.documents import Documents
@@ -36,6 +37,7 @@ class State:
         self.passages = Passages(self.database, clock)
         self.pages = Pages(self.database, clock)
         self.documents = Documents(self.database, clock)
+        self.accesses = Accesses(self.database, clock)
         self.turns = Turns(self.database, clock)
         self.history = History(self.database, clock)
         self.outbox = StateOutbox(self.database, self.journal, self.passages, self.pages)

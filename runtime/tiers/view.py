@@ -4,6 +4,7 @@ Hits are read back through it, so that a search never shows what the authority n
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from pagemind.runtime.message import Message
@@ -35,6 +36,9 @@ class View(Protocol):
 
     def in_context(self, seq: int) -> bool:
         """Whether a message stands in main context now."""
+
+    def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
+        """When a model was last shown these seqs or numbers by a search, as far as it was."""
 
     def speakers(self) -> Sequence[str]:
         """The names of all who have spoken."""
