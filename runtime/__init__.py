@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pagemind.runtime.agent import Agent
     from pagemind.runtime.definition import AgentDefinition
+    from pagemind.runtime.memory import Memory
     from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.tool import Tool, ToolContext
     from pagemind.runtime.turn import TurnResult
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "Agent": "pagemind.runtime.agent",
     "AgentDefinition": "pagemind.runtime.definition",
+    "Memory": "pagemind.runtime.memory",
     "Runtime": "pagemind.runtime.runtime",
     "Tool": "pagemind.runtime.tool",
     "ToolContext": "pagemind.runtime.tool",
     "TurnResult": "pagemind.runtime.turn",
 }
 
-__all__ = ["Agent", "AgentDefinition", "Runtime", "Tool", "ToolContext", "TurnResult"]
+__all__ = ["Agent", "AgentDefinition", "Memory", "Runtime", "Tool", "ToolContext", "TurnResult"]
 
 
 def __getattr__(name: str) -> Any:

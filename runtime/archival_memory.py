@@ -10,7 +10,28 @@ from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Recall as Searching
 from pagemind.runtime.services import SearchFilters, SearchResult
+from pagemind.runtime.settings import PASSAGE_CHARS
 from pagemind.runtime.state.state import State
+
+
+def each_once(tags: Sequence[str]) -> tuple[str, ...]:
+    """Tags without white space around them, none twice."""
+    return tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+
+
+def check_importance(importance: float | None) -> None:
+    """Raises ToolFailed for what is no importance."""
+    if importance is not None and not 1 <= importance <= 10:
+        raise ToolFailed(f"importance is a number from 1 to 10, not {importance:g}")
+
+
+def check_length(text: str) -> None:
+    """Raises ToolFailed for more than a passage holds."""
+    if len(text) > PASSAGE_CHARS:
+        raise ToolFailed(
+            f"the text has {len(text):,} characters and a passage holds {PASSAGE_CHARS:,}; store"
+            " it in parts"
+        )
 
 
 class ArchivalMemory:
@@ -60,11 +81,11 @@ class ArchivalMemory:
         text = clean_text(text)
         if not text.strip():
             raise ToolFailed("there is nothing to store: content is empty")
-        if importance is not None and not 1 <= importance <= 10:
-            raise ToolFailed(f"importance is a number from 1 to 10, not {importance:g}")
+        check_length(text)
+        check_importance(importance)
         stored = self._state.passages.insert(
             text,
-            tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
+            tags=each_once(tags),
             importance=importance,
             metadata=dict(metadata or {}),
             seq=self._state.journal.last_seq,
@@ -78,6 +99,7 @@ class ArchivalMemory:
         text = clean_text(text)
         if not text.strip():
             raise ToolFailed("the new text is empty; archival_delete retires a passage")
+        check_length(text)
         changed = self._state.passages.edit(
             number,
             text,

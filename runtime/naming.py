@@ -29,6 +29,16 @@ def checked_name(name: str, noun: str = "agent") -> str:
     return name
 
 
+def checked_archive(name: str) -> str:
+    """The name of an archive: one word, so that `handbook:a7` can be an id. Raises InvalidName."""
+    name = checked_name(name, "archive")
+    if ":" in name or any(character.isspace() for character in name):
+        raise InvalidName(
+            f"archive name {name!r} has spaces or colons", hint="a word such as handbook will do"
+        )
+    return name
+
+
 def folded(name: str) -> str:
     """What must be unique. Half a character, from a shell's stray bytes, is no name of anyone."""
     whole = name.encode("utf-8", "replace").decode("utf-8")

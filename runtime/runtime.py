@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import boot, check_fits, first_blocks
 from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.definition import AgentDefinition, load_definition
 from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel, PagemindError
+from pagemind.runtime.memory import Memory
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_choice import (
     ModelChoice,
@@ -32,7 +34,12 @@ from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.naming import checked_name, folded
 from pagemind.runtime.reader import AgentInfo, AgentReader, unreadable
 from pagemind.runtime.reembed import sweep_tiers
-from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS, WRITE_BACK_ROWS, home_path
+from pagemind.runtime.settings import (
+    ARCHIVE_WAIT_SECONDS,
+    WRITE_BACK_EXIT_SECONDS,
+    WRITE_BACK_ROWS,
+    home_path,
+)
 from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
@@ -68,6 +75,13 @@ class Runtime:
         self._embedders: dict[str, Embedder | None] = {}
         self._background = background
         self._write_back = WriteBack()
+        self.archives = Archives(
+            self.home,
+            clock=self.clock,
+            embedder=self._embedder_named,
+            write_back=self._write_back,
+            count=self.counter.count,
+        )
         self._models: dict[tuple[tuple[str, ...], int | None], Model] = {}
         self._agents: dict[str, tuple[Agent, AgentLock]] = {}
         self._lock = threading.RLock()
@@ -227,6 +241,11 @@ class Runtime:
         name = definition.embedding
         if definition.local_only and name not in ("none", "hashing"):
             require_local(ModelChoice(name, "embedding"), definition.name)
+        return self._embedder_named(name)
+
+    def _embedder_named(self, name: str) -> Embedder | None:
+        if self._embedder is not None:
+            return self._embedder
         with self._lock:
             if name not in self._embedders:
                 self._embedders[name] = make_embedder(name)
@@ -420,6 +439,22 @@ class Runtime:
         finally:
             state.close()
 
+    def memory(
+        self,
+        scope: str,
+        *,
+        create: bool = True,
+        embedding: str | None = None,
+        wait: float = ARCHIVE_WAIT_SECONDS,
+    ) -> Memory:
+        """Memory without an agent: add, search, get, update, delete, history. `scope` names a
+        shared archive, which is made on first use, with `embedding`; it is closed with the
+        runtime. `wait` is how many seconds a change waits for another process's.
+
+        Raises UnknownArchive with `create=False`, InvalidName.
+        """
+        return self.archives.memory(scope, create=create, embedding=embedding, wait=wait)
+
     @staticmethod
     def upgrade(
         home: str | Path | None = None, *, dry: bool = False, wait: float = 0.0
@@ -434,6 +469,7 @@ class Runtime:
         """Close every agent and what they share. Idempotent."""
         for agent, _ in list(self._agents.values()):
             agent.close()
+        self.archives.close()
         self._write_back.close()
         for model in self._models.values():
             model.close()

@@ -139,6 +139,11 @@ WRITE_BACK_EXIT_SECONDS = 2.0  # how long the interpreter may wait for the batch
 TIER_LOCK_SECONDS = 60.0  # an optimise of a large table takes some seconds
 NEAR_DUPLICATE = 0.92  # cosine at which an insert mentions what is already there
 
+DEFAULT_EMBEDDING = "local/minilm"  # of an archive, where nothing is said
+MEMORY_LIMIT = 10  # matches of Memory.search, where nothing is said
+ARCHIVE_WAIT_SECONDS = 10.0  # for another process's change of a memory, a fraction of a second
+ARCHIVE_SETTLE_SECONDS = 60.0  # what a writer that leaves may take to carry a batch over
+
 BLOCK_LIMIT = 2000  # characters, where a definition says nothing
 MAX_NAME = 64
 MAX_DEFINITION_BYTES = 64 << 10  # written by hand; reading it takes a second for every 50 KB
@@ -162,7 +167,7 @@ ROW_METADATA_CHARS = 4000  # of the fields of one row that are not its text
 INGEST_BATCH = 128  # passages in one commit: what a kill repeats
 INGEST_NEAR = 64  # passages of one run that are compared: each costs an embedding
 INGEST_FAULTS = 20  # rows or pages of one file that are named; the others are counted
-INBOX_PASSAGES = 1000  # left for an agent in use: its next turn takes them all
+INBOX_PASSAGES = 200  # left for an agent in use: its next turn takes them all before it begins
 
 # --- the command line ---------------------------------------------------------------------------
 

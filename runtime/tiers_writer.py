@@ -67,6 +67,18 @@ class TiersWriter(TiersReader):
             text, tags=tags, importance=importance, metadata=metadata
         )
 
+    def retire(self, number: int, *, reason: str) -> bool:
+        """Hide a passage, recoverably; whether it was there."""
+        changed = self.state.passages.set_status(
+            number, "retired", author="user", reason=reason, seq=self.state.journal.last_seq
+        )
+        self._kick()
+        return changed is not None
+
+    def near(self, text: str, limit: int = 3) -> list[tuple[str, float]]:
+        """Passages that mean nearly the same: short ids and cosines, the closest first."""
+        return self.search.near(text, limit)
+
     def restore_passage(self, number: int, version: int) -> Passage:
         """Give a passage the text of a version, and bring it back if it was retired."""
         passages = self.state.passages
@@ -150,10 +162,16 @@ class TiersWriter(TiersReader):
     def _kick(self) -> None:
         self._write_back.kick(self._key)
 
-    def close(self) -> None:
-        """Carry over what is pending, close the files, release the lock."""
+    def _settle(self) -> None:
+        """Carry over what is pending, before the end."""
         if self.state.outbox.count():
             self._write_back.drain(self._key, WRITE_BACK_EXIT_SECONDS, vectors=False)
-        self._write_back.unregister(self._key)
-        super().close()
-        self._lock.release()
+
+    def close(self) -> None:
+        """Carry over what is pending, close the files, release the lock."""
+        try:
+            self._settle()
+        finally:  # a full disk must not hold it: it could not be opened again
+            self._write_back.unregister(self._key)
+            super().close()
+            self._lock.release()

@@ -81,14 +81,32 @@ class Passages:
             self._keep_version(passage, author, "inserted", seq)
         return passage, True
 
-    def edit(self, number: int, text: str, *, author: str, reason: str, seq: int) -> Passage | None:
-        """A new version with another text; None if there is no active passage of that number."""
+    def edit(
+        self,
+        number: int,
+        text: str | None,
+        *,
+        tags: Sequence[str] | None = None,
+        importance: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        author: str,
+        reason: str,
+        seq: int,
+    ) -> Passage | None:
+        """A new version, in which what is None stays as it was; None if there is no active passage
+        of that number."""
         with self._db.transaction():
             found = self.get([number]).get(number)
             if found is None or found.provenance.status == "retired":
                 return None
             changed = replace(
-                found, text=text, version=found.version + 1, updated_at=self._clock.now()
+                found,
+                text=found.text if text is None else text,
+                tags=found.tags if tags is None else tuple(tags),
+                importance=found.importance if importance is None else importance,
+                metadata=found.metadata if metadata is None else dict(metadata),
+                version=found.version + 1,
+                updated_at=self._clock.now(),
             )
             self._update(changed)
             self._keep_version(changed, author, reason, seq)
@@ -115,11 +133,14 @@ class Passages:
     def _update(self, passage: Passage) -> None:
         assert passage.updated_at is not None
         self._db.write(
-            "UPDATE passages SET text = ?, digest = ?, version = ?, updated_at = ?, status = ?"
-            " WHERE number = ?",
+            "UPDATE passages SET text = ?, digest = ?, tags = ?, importance = ?, metadata = ?,"
+            " version = ?, updated_at = ?, status = ? WHERE number = ?",
             (
                 passage.text,
                 digest(passage.text),
+                json.dumps(passage.tags, ensure_ascii=False),
+                passage.importance,
+                json.dumps(passage.metadata, ensure_ascii=False),
                 passage.version,
                 rfc3339(passage.updated_at),
                 passage.provenance.status,
