@@ -375,6 +375,7 @@ class Agent:
                 left["text"],
                 tags=left["tags"],
                 importance=left["importance"],
+                metadata=left.get("metadata"),
                 document=left.get("document", ""),
             )
         else:

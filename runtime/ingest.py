@@ -7,111 +7,28 @@ anywhere is finished by the next one, without doubles.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
 
 from pagemind.runtime.documents.document import Broken, Document, Section, Skipped
 from pagemind.runtime.documents.folder import File, Found, find_files
 from pagemind.runtime.documents.passages import Cut, passages
 from pagemind.runtime.documents.read import load, parse
 from pagemind.runtime.errors import DocumentError
+from pagemind.runtime.ingested import Ingested, Near, OnProgress, Progress, Target
 from pagemind.runtime.message import clean_json, clean_text
-from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import (
     INGEST_BATCH,
     INGEST_FAULTS,
     INGEST_NEAR,
     NEAR_DUPLICATE,
+    PASSAGE_CHARS,
 )
 from pagemind.runtime.state.passages import digest
-from pagemind.runtime.state.state import State
 
-
-class Target(Protocol):
-    """What passages go into, held for writing: an agent at rest (AgentWriter) or an archive.
-
-    `state` has the passages, the table `documents` and transactions; all three functions may be
-    called inside one.
-    """
-
-    @property
-    def state(self) -> State: ...
-
-    def insert(
-        self,
-        text: str,
-        *,
-        tags: Sequence[str] = (),
-        importance: float | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        document: str = "",
-    ) -> tuple[Passage, bool]:
-        """The passage, and whether it is new; an exact duplicate returns the existing one."""
-
-    def retire(self, number: int, *, reason: str) -> bool:
-        """Hide passage a<number>, recoverably; whether it was there."""
-
-    def near(self, text: str, limit: int) -> list[tuple[str, float]]:
-        """Passages that mean nearly the same: short ids and cosines, the closest first. Empty
-        where no embedder works."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run is. Bytes are those of files; within one file they are an estimate."""
-
-    path: Path
-    files: int
-    of_files: int
-    bytes: int
-    of_bytes: int
-    passages: int
-
-
-OnProgress = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A new passage that means nearly the same as one that was there."""
-
-    id: str
-    near: str
-    similarity: float
-
-
-@dataclass(slots=True)
-class Ingested:
-    """What a run did. `ids` are new passages, `duplicates` were there; `chunks` counts both."""
-
-    ids: list[str] = field(default_factory=list)
-    duplicates: list[str] = field(default_factory=list)
-    near: list[Near] = field(default_factory=list)
-    chunks: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
-    files: int = 0  # that were read or found unchanged
-    unchanged: int = 0  # files
-    updated: int = 0  # files
-    retired: list[str] = field(default_factory=list)  # passages
-
-    def as_json(self) -> dict[str, Any]:
-        """The keys of `memory insert --json` (docs/json.md)."""
-        return {
-            "ids": self.ids,
-            "duplicates": self.duplicates,
-            "near": [
-                {"id": each.id, "near": each.near, "similarity": round(each.similarity, 3)}
-                for each in self.near
-            ],
-            "chunks": self.chunks,
-            "skipped": [{"path": each.path, "why": each.why} for each in self.skipped],
-            "files": self.files,
-            "unchanged": self.unchanged,
-            "updated": self.updated,
-            "retired": self.retired,
-        }
+__all__ = ["Ingested", "OnProgress", "Progress", "Target", "ingest", "ingest_text", "read_passages"]
 
 
 def ingest(
@@ -143,13 +60,51 @@ def ingest_text(
     importance: float | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> Ingested:
-    """Take a text in that is a person's own words and too long for one passage."""
+    """Take in a person's own words: one passage, or several if they are too long for that."""
     run = _Run(target, Found(), tags=tags, importance=importance, on_progress=on_progress)
-    document = Document("text", iter([Section(text, headings=True)]))
     reading = _Reading(File(Path("-"), "", "", len(text)))
-    if rest := run.pour(passages(document), reading):
+    if rest := run.pour(_cuts(text), reading):
         run.store(rest, reading)
     return run.done
+
+
+def read_passages(
+    text: str, paths: Sequence[Path], limit: int
+) -> tuple[Ingested, list[tuple[str, Cut]]]:
+    """What would be taken in, with the name of its document, for who cannot write now: at most
+    `limit` passages."""
+    found = find_files(paths)
+    done = Ingested(skipped=list(found.skipped))
+    if text:
+        own = [("", cut) for cut in islice(_cuts(text), limit)]
+        return Ingested(chunks=len(own)), own
+    items: list[tuple[str, Cut]] = []
+    for file in found.files:
+        reading = _Reading(file)
+        try:
+            for cut in passages(parse(file.path, load(file.path))):
+                if isinstance(cut, Broken):
+                    _fault(done, cut, reading)
+                elif len(items) < limit:
+                    items.append((file.name, replace(cut, metadata=clean_json(cut.metadata))))
+                else:
+                    return done, items
+            done.files += 1
+        except DocumentError as error:
+            done.skipped.append(Skipped(str(file.path), error.message))
+        _uncounted(done, reading)
+    done.chunks = len(items)
+    return done, items
+
+
+def _cuts(text: str) -> Iterator[Cut]:
+    """A person's own words: one passage, or several if they are too long for that."""
+    if len(text) <= PASSAGE_CHARS:
+        yield Cut(text)
+        return
+    for cut in passages(Document("text", iter([Section(text, headings=True)]))):
+        assert isinstance(cut, Cut)
+        yield cut
 
 
 @dataclass(slots=True)
@@ -233,7 +188,7 @@ class _Run:
         try:
             for cut in cuts:
                 if isinstance(cut, Broken):
-                    self._fault(cut, reading)
+                    _fault(self.done, cut, reading)
                     continue
                 batch.append(cut)
                 if len(batch) > INGEST_BATCH:
@@ -246,7 +201,7 @@ class _Run:
             kept = f"the {len(reading.numbers):,} passages before that are kept"
             raise DocumentError(f"{error.message}; {kept}") from error
         finally:
-            self._uncounted(reading)
+            _uncounted(self.done, reading)
         return batch
 
     def store(self, batch: Sequence[Cut], reading: _Reading) -> None:
@@ -318,16 +273,6 @@ class _Run:
             if ours and self._target.retire(number, reason=reason):
                 self.done.retired.append(passage.short_id)
 
-    def _fault(self, broken: Broken, reading: _Reading) -> None:
-        reading.faults += 1
-        if reading.faults <= INGEST_FAULTS:
-            why = f"{broken.where}: {broken.why}"
-            self.done.skipped.append(Skipped(str(reading.file.path), why))
-
-    def _uncounted(self, reading: _Reading) -> None:
-        if (more := reading.faults - INGEST_FAULTS) > 0:
-            self.done.skipped.append(Skipped(str(reading.file.path), f"and {more:,} more of that"))
-
     def _tell(self, file: File, chars: int) -> None:
         self._on_progress(
             Progress(
@@ -339,3 +284,16 @@ class _Run:
                 self.done.chunks,
             )
         )
+
+
+def _fault(done: Ingested, broken: Broken, reading: _Reading) -> None:
+    """Say what of a file is left out, but not ten thousand times."""
+    reading.faults += 1
+    if reading.faults <= INGEST_FAULTS:
+        why = f"{broken.where}: {broken.why}"
+        done.skipped.append(Skipped(str(reading.file.path), why))
+
+
+def _uncounted(done: Ingested, reading: _Reading) -> None:
+    if (more := reading.faults - INGEST_FAULTS) > 0:
+        done.skipped.append(Skipped(str(reading.file.path), f"and {more:,} more of that"))

@@ -17,6 +17,7 @@ from pagemind.runtime.cli import (
     evaluate,
     inspect,
     memory_change,
+    memory_insert,
     memory_search,
     memory_show,
     models,
@@ -49,8 +50,8 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (
         MEMORY,
         "memory insert",
-        memory_change.insert,
-        "pagemind memory insert ada --file notes.md --tag boat",
+        memory_insert.insert,
+        "pagemind memory insert ada --file notes/ --tag boat",
     ),
     (MEMORY, "memory restore", memory_change.restore, "pagemind memory restore ada human 3"),
     (MEMORY, "memory rebuild", memory_change.rebuild, "pagemind memory rebuild ada"),

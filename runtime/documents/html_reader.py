@@ -1,5 +1,5 @@
 """HTML as Markdown, without what is no text: scripts, styles, navigation, forms. The only importer
-of beautifulsoup4 and markdownify."""
+of beautifulsoup4 and markdownify; lxml is the parser, which knows what may be left unclosed."""
 
 import re
 from typing import TYPE_CHECKING
@@ -34,12 +34,12 @@ def read_html(data: bytes) -> Document:
 def of_html(text: str, kind: str) -> Document:
     """A document from HTML text; other readers make HTML too. Raises DocumentError."""
     try:
-        from bs4 import BeautifulSoup
+        from bs4 import BeautifulSoup, FeatureNotFound
         from markdownify import MarkdownConverter
     except ImportError as error:
         raise needs_extra("beautifulsoup4, markdownify") from error
     try:
-        soup = BeautifulSoup(text, "html.parser")
+        soup = BeautifulSoup(text, "lxml")
         title = soup.title.get_text(" ", strip=True) if soup.title else ""
         _clean(soup)
         convert = MarkdownConverter(
@@ -51,6 +51,8 @@ def of_html(text: str, kind: str) -> Document:
             escape_misc=False,
         )
         markdown = convert.convert_soup(soup)
+    except FeatureNotFound as error:
+        raise needs_extra("lxml") from error
     except RecursionError as error:
         raise DocumentError("is nested too deeply") from error
     markdown = _LINES.sub("\n\n", markdown).strip("\n")

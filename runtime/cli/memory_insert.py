@@ -1,0 +1,132 @@
+"""`pagemind memory insert`: a text, files or folders into the archival memory of an agent."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Tags, Wait
+
+if TYPE_CHECKING:
+    from pagemind.runtime.ingest import Ingested
+    from pagemind.runtime.runtime import Runtime
+
+
+def insert(
+    agent: AgentName,
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT", help="What to keep; - reads standard input.", show_default=False
+        ),
+    ] = "",
+    file: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE|FOLDER",
+            help="Text, Markdown, HTML, PDF, DOCX, CSV or JSONL; may be repeated.",
+        ),
+    ] = None,
+    sync: Annotated[
+        bool,
+        typer.Option("--sync", help="Retire what came from files that are gone from the folder."),
+    ] = False,
+    tag: Tags = None,
+    importance: Annotated[
+        float | None,
+        typer.Option("--importance", metavar="1-10", min=1, max=10, show_default=False),
+    ] = None,
+    wait: Wait = 0.0,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
+    """Keep a text, or files cut into passages, in archival memory. No model is needed.
+
+    A file that did not change since the last time is skipped, one that did is brought up to date,
+    and what was cut off goes on. If the agent is in use, the passages are left in its inbox and
+    taken up in its next turn.
+    """
+    from pagemind.runtime.cli.ingesting import exit_code, tell_ingested
+    from pagemind.runtime.cli.render import answer
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.errors import AgentInUse
+
+    if bool(text) == bool(file):
+        raise typer.BadParameter("give a TEXT or --file, and not both", param_hint="TEXT")
+    if sync and not any(path.is_dir() for path in file or ()):
+        raise typer.BadParameter("give a folder with --file", param_hint="--sync")
+    said = _said(text) if text else ""
+    options: dict[str, Any] = {"tags": tag or [], "importance": importance}
+    left = 0
+    with opened(home) as runtime:
+        name = runtime.home.find(agent).name
+        try:
+            done = _take(runtime, name, said, file or (), sync, wait, options)
+        except AgentInUse:
+            if sync:
+                raise  # nothing can be retired now
+            done, left = _leave(runtime, name, said, file or (), options)
+    body = {**done.as_json(), "left": left}
+    if as_json:
+        answer(body)
+    else:
+        tell_ingested(body, name)
+    return exit_code(body)
+
+
+def _said(text: str) -> str:
+    """The text, or standard input. Raises UserError for none and for too much."""
+    from pagemind.runtime.cli.session import text_or_stdin
+    from pagemind.runtime.errors import UserError
+    from pagemind.runtime.settings import MAX_MESSAGE_BYTES
+
+    said = text_or_stdin(text)
+    if not said.strip():
+        raise UserError("there is nothing to keep: the text is empty")
+    if len(said.encode("utf-8", "replace")) > MAX_MESSAGE_BYTES:
+        raise UserError(
+            f"the text has more than {MAX_MESSAGE_BYTES:,} bytes", hint="give it in several parts"
+        )
+    return said
+
+
+def _take(
+    runtime: "Runtime",
+    name: str,
+    said: str,
+    paths: Sequence[Path],
+    sync: bool,
+    wait: float,
+    options: dict[str, Any],
+) -> "Ingested":
+    from pagemind.runtime.cli.ingesting import ingest_progress
+    from pagemind.runtime.ingest import ingest, ingest_text
+
+    with runtime.writer(name, wait=wait) as writer, ingest_progress() as shown:
+        if said:
+            return ingest_text(writer, said, on_progress=shown, **options)
+        return ingest(writer, paths, sync=sync, on_progress=shown, **options)
+
+
+def _leave(
+    runtime: "Runtime", name: str, said: str, paths: Sequence[Path], options: dict[str, Any]
+) -> tuple["Ingested", int]:
+    """Leave the passages in the agent's inbox; how many. Raises AgentInUse for too many: its next
+    turn would wait for all of them."""
+    from pagemind.runtime.errors import AgentInUse
+    from pagemind.runtime.ingest import read_passages
+    from pagemind.runtime.settings import INBOX_PASSAGES
+
+    done, items = read_passages(said, paths, INBOX_PASSAGES + 1)
+    if len(items) > INBOX_PASSAGES:
+        raise AgentInUse(
+            f"{name} is in use, and its inbox takes {INBOX_PASSAGES:,} passages at once",
+            hint="try again when it is at rest, or say --wait SECONDS",
+        )
+    for document, cut in items:
+        body = {"text": cut.text, "metadata": cut.metadata, "document": document, **options}
+        runtime.leave(name, "insert", body)
+    return done, len(items)
