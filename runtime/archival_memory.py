@@ -5,12 +5,12 @@ the one search. Implements services.Archival.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.errors import PagemindError, ToolFailed
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.services import Near, SearchFilters, SearchResult
 from pagemind.runtime.services import Recall as Searching
-from pagemind.runtime.services import SearchFilters, SearchResult
-from pagemind.runtime.settings import PASSAGE_CHARS
+from pagemind.runtime.settings import NEAR_DUPLICATE, PASSAGE_CHARS
 from pagemind.runtime.state.state import State
 
 
@@ -46,6 +46,7 @@ class ArchivalMemory:
         author: str = "model",
         origin: Origin = "model",
         detail: str = "",
+        near: Callable[[str], list[tuple[str, float]]] | None = None,
     ) -> None:
         self._state = state
         self._search = search
@@ -53,6 +54,7 @@ class ArchivalMemory:
         self._author = author
         self._origin: Origin = origin
         self._detail = detail
+        self._near = near
 
     def for_person(self, document: str = "") -> "ArchivalMemory":
         """The same memory, written by a person: their own words, or pieces of a named document."""
@@ -63,12 +65,27 @@ class ArchivalMemory:
             author="user",
             origin="document" if document else "user",
             detail=document,
+            near=self._near,
         )
 
     def search(
         self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
     ) -> SearchResult:
         return self._search.search(query, filters, limit, ranking=ranking)
+
+    def near(self, text: str) -> list[Near]:
+        """Never fails: an insert goes on without it."""
+        try:
+            found = self._near(clean_text(text)) if self._near else []
+        except PagemindError:
+            return []
+        close = {int(id[1:]): score for id, score in found if score >= NEAR_DUPLICATE}
+        known = self._state.passages.get(list(close))
+        return [
+            Near(known[number].short_id, score, known[number].text)
+            for number, score in close.items()
+            if number in known and known[number].provenance.status == "active"
+        ]
 
     def insert(
         self,

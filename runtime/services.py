@@ -50,6 +50,8 @@ class Hit:
     in_context: bool = False
     part: int = 1  # which piece of a long text `text` is …
     parts: int = 1  # … of how many
+    before: str = ""  # of a long text: what stands right before `text` …
+    after: str = ""  # … and right after it, some sentences each
     archive: str = ""  # the shared archive it stands in; `id` is then handbook:a7
 
 
@@ -61,6 +63,15 @@ class SearchResult:
     hits: tuple[Hit, ...]
     searched: int
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A passage that says nearly the same as another text. `similarity` is their cosine."""
+
+    id: str
+    similarity: float
+    text: str
 
 
 class Recall(Protocol):
@@ -80,6 +91,10 @@ class Archival(Protocol):
     def search(
         self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
     ) -> SearchResult: ...
+
+    def near(self, text: str) -> list[Near]:
+        """Passages that say nearly the same, the closest first; empty where that cannot be told
+        quickly."""
 
     def insert(
         self,

@@ -4,12 +4,12 @@ import re
 from typing import Any
 
 from pagemind.runtime.errors import BadArguments
-from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import SEARCH_LIMIT
-from pagemind.runtime.tiers.results import format_hits
+from pagemind.runtime.shorten import shorten
+from pagemind.runtime.tiers.results import lay_out
 from pagemind.runtime.tokens import TokenCounter
-from pagemind.runtime.tool import ToolContext, tool
-from pagemind.tools.period import period
+from pagemind.runtime.tool import ToolContext, ToolResult, tool
+from pagemind.tools.filtering import filters
 
 _ID = re.compile(r"[aA]?(\d{1,18})")
 
@@ -23,7 +23,7 @@ def archival_insert(
     metadata: dict[str, Any] | None = None,
 ) -> str:
     """Store a passage in archival memory, which has no limit and outlives every window. You see
-    it again only by archival_search.
+    it again only by archival_search. If nearly the same is there, edit one and delete the other.
 
     Args:
         content: One self-contained fact or note, with names and dates: it is read alone later.
@@ -33,12 +33,17 @@ def archival_insert(
     """
     if importance is not None and not 1 <= importance <= 10:
         raise BadArguments(f"importance is a number from 1 to 10, not {importance:g}")
+    text = _content(content)
+    count = TokenCounter().count
+    close = ctx.archival.near(text)
     passage, new = ctx.archival.insert(
-        _content(content), tags=_tags(tags), importance=importance, metadata=metadata
+        text, tags=_tags(tags), importance=importance, metadata=metadata
     )
-    if new:
-        return f"stored as {passage.short_id}"
-    return f"this text is stored already, as {passage.short_id}"
+    if not new:
+        return f"this text is stored already, as {passage.short_id}"
+    lines = [f"stored as {passage.short_id}"]
+    lines += [f"nearly the same as {each.id}: {shorten(each.text, 40, count)}" for each in close]
+    return "\n".join(lines)
 
 
 @tool(effect="none")
@@ -46,29 +51,36 @@ def archival_search(
     ctx: ToolContext,
     query: str,
     tags: list[str] | None = None,
+    any_tags: list[str] | None = None,
+    importance: float | None = None,
     start: str | None = None,
     end: str | None = None,
     part: int = 1,
-) -> str:
+) -> ToolResult:
     """Search the passages stored with archival_insert. For what was said in a conversation, use
     recall_search.
 
     Args:
         query: What to look for, in words.
         tags: Only passages with all of these tags.
+        any_tags: Only passages with at least one of these tags.
+        importance: Only passages at least this important, 1 to 10.
         start: Stored from this day on: 2026-05-08, 2026-05, yesterday, 3 days ago.
         end: Stored up to and including this day.
         part: Which part of the results, if there are several.
     """
-    filters = SearchFilters(tags=_tags(tags), **period(ctx.now(), start, end))
-    return format_hits(
-        ctx.archival.search(query, filters, SEARCH_LIMIT),
+    # A weak model fills in 0 for "any".
+    least = importance or None
+    wanted = filters(ctx, tags=tags, any_tags=any_tags, importance=least, start=start, end=end)
+    shown = lay_out(
+        ctx.archival.search(query.strip() or None, wanted, SEARCH_LIMIT),
         part=part,
         budget_tokens=ctx.result_tokens,
         count_tokens=TokenCounter().count,
         timezone=ctx.now().tzinfo,
         total_name="passages",
     )
+    return ToolResult(shown.text, shown=shown.hits)
 
 
 @tool(effect="memory")
@@ -106,7 +118,14 @@ def _tags(tags: list[str] | None) -> tuple[str, ...]:
 
 
 def _number(id: str) -> int:
-    match = _ID.fullmatch(id.strip().strip("[]()#\"'"))
+    written = id.strip().strip("[]()#\"'")
+    archive, colon, number = written.rpartition(":")
+    if colon and _ID.fullmatch(number):
+        raise BadArguments(
+            f"{written} stands in the shared archive {archive}, which you can only read; to note"
+            " something of your own about it, call archival_insert"
+        )
+    match = _ID.fullmatch(written)
     if match is None:
         raise BadArguments(f"{id!r} is not a passage; ids look like a7, as archival_search shows")
     return int(match[1])

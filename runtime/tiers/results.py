@@ -1,6 +1,12 @@
-"""Search results as text for a model: short ids, one date a group, in parts. Pure."""
+"""Search results as text for a model: short ids, one date a group, in parts. Pure.
 
-from collections.abc import Callable, Sequence
+lay_out() gives the text and the hits that stand in it; format_hits() the text alone;
+within_tokens() cuts a result to a budget of tokens, for who asks for tokens instead of a number.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from pagemind.runtime.errors import ToolFailed
@@ -11,6 +17,15 @@ from pagemind.runtime.tiers.recipe import spoken_date
 Count = Callable[[str], int]
 _HEAD_TOKENS = 32  # the first line, and the header of a group
 _MIN_TOKENS = 24  # a line cut shorter says nothing
+_SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One part of a result: its text, and the hits whose text stands in it."""
+
+    text: str
+    hits: tuple[Hit, ...]
 
 
 def format_hits(
@@ -22,11 +37,33 @@ def format_hits(
     timezone: tzinfo,
     total_name: str,
 ) -> str:
+    """The text of `lay_out`."""
+    return lay_out(
+        result,
+        part=part,
+        budget_tokens=budget_tokens,
+        count_tokens=count_tokens,
+        timezone=timezone,
+        total_name=total_name,
+    ).text
+
+
+def lay_out(
+    result: SearchResult,
+    *,
+    part: int,
+    budget_tokens: int,
+    count_tokens: Count,
+    timezone: tzinfo,
+    total_name: str,
+) -> Shown:
     """One part of a result within the budget, `part` counted from 1.
 
     The best hits come in the first part. Within a part, messages stand in time order under their
-    conversation and date, passages best first. What is in context is marked, not repeated.
-    `total_name` says what was searched: "messages". Raises ToolFailed for a part that is not there.
+    conversation and date, then page gists and passages, best first. What is in context is marked,
+    not repeated. A piece of a long text is shown with the sentences around it while the budget
+    lasts. `total_name` says what was searched: "messages". Raises ToolFailed for a part that is
+    not there.
     """
     lines = [_line(hit, timezone, budget_tokens, count_tokens) for hit in result.hits]
     parts = _parts(lines, budget_tokens, count_tokens)
@@ -41,17 +78,30 @@ def format_hits(
         head += f", part {part} of {len(parts)}"
     text = [head, *(f"({warning})" for warning in result.warnings)]
     chosen = parts[part - 1] if parts else []
-    if all(hit.tier == "archival" for hit in result.hits):
-        text.extend(lines[i] for i in chosen)
-    else:
-        header = ""
-        for i in sorted(chosen, key=lambda i: (result.hits[i].seq, i)):
-            group = _header(result.hits[i], timezone)
-            if group != header:
-                text.append(group)
-                header = group
-            text.append(lines[i])
-    return "\n".join(text)
+    spare = budget_tokens - _HEAD_TOKENS - sum(_cost(lines[i], count_tokens) for i in chosen)
+    for i in chosen:
+        if spare < _MIN_TOKENS:
+            break
+        lines[i], used = _widened(lines[i], result.hits[i], spare, count_tokens)
+        spare -= used
+    text.extend(_grouped(result.hits, chosen, lines, timezone))
+    seen = (result.hits[i] for i in chosen)
+    return Shown("\n".join(text), tuple(hit for hit in seen if not hit.in_context))
+
+
+def within_tokens(hits: Iterable[Hit], max_tokens: int, count: Count) -> list[Hit]:
+    """The best hits whose texts fit into a budget together; a first one that is longer is cut."""
+    kept: list[Hit] = []
+    left = max_tokens
+    for hit in hits:
+        cost = count(hit.text)
+        if cost > left:
+            if not kept and max_tokens > 0:
+                kept.append(replace(hit, text=shorten(hit.text, max_tokens, count)))
+            break
+        kept.append(hit)
+        left -= cost
+    return kept
 
 
 def _parts(lines: Sequence[str], budget: int, count: Count) -> list[list[int]]:
@@ -59,14 +109,38 @@ def _parts(lines: Sequence[str], budget: int, count: Count) -> list[list[int]]:
     parts: list[list[int]] = []
     used = 0
     for i, line in enumerate(lines):
-        # Each line may need a header of its own: a part never comes out longer than planned.
-        cost = count(line) + _HEAD_TOKENS // 2
+        cost = _cost(line, count)
         if not parts or used + cost > budget:
             parts.append([])
             used = _HEAD_TOKENS
         parts[-1].append(i)
         used += cost
     return parts
+
+
+def _cost(line: str, count: Count) -> int:
+    """Each line may need a header of its own: a part never comes out longer than planned."""
+    return count(line) + _HEAD_TOKENS // 2
+
+
+def _grouped(
+    hits: Sequence[Hit], chosen: Sequence[int], lines: Sequence[str], zone: tzinfo
+) -> list[str]:
+    text: list[str] = []
+    header = ""
+    messages = [i for i in chosen if hits[i].tier == "recall"]
+    for i in sorted(messages, key=lambda i: (hits[i].seq, i)):
+        group = _header(hits[i], zone)
+        if group != header:
+            text.append(group)
+            header = group
+        text.append(lines[i])
+    for tier, name in (("pages", "pages"), ("archival", "passages")):
+        some = [i for i in chosen if hits[i].tier == tier]
+        if some and len(some) < len(chosen):
+            text.append(f"-- {name}")
+        text.extend(lines[i] for i in some)
+    return text
 
 
 def _header(hit: Hit, zone: tzinfo) -> str:
@@ -80,14 +154,45 @@ def _line(hit: Hit, zone: tzinfo, budget: int, count: Count) -> str:
     if hit.tier == "recall":
         page = f" ({hit.page})" if hit.page else ""
         time = f" {local:%H:%M}" if local else ""
-        start = f"{hit.id}{page}{time} {hit.speaker or hit.role}:"
+        start = _one_line(f"{hit.id}{page}{time} {hit.speaker or hit.role}:")
         if hit.in_context:
             return f"{start} [in context]"
     else:
         date = f" {local:%Y-%m-%d}" if local else ""
         tags = f" [{', '.join(hit.tags)}]" if hit.tags else ""
-        start = f"{hit.id}{date}{tags}"
+        start = _one_line(f"{hit.id}{date}{tags}")
     if hit.parts > 1:
         start += f" [piece {hit.part} of {hit.parts}]"
     room = max(_MIN_TOKENS, budget // 2 - count(start) - _HEAD_TOKENS)
-    return f"{start} {shorten(' '.join(hit.text.split()), room, count)}"
+    return f"{start} {shorten(_one_line(hit.text), room, count)}"
+
+
+def _widened(line: str, hit: Hit, spare: int, count: Count) -> tuple[str, int]:
+    """The line with the sentences around its piece, as many as the spare tokens allow; their
+    cost. What is cut already stays as it is."""
+    piece = _one_line(hit.text)
+    if hit.in_context or not (hit.before or hit.after) or not line.endswith(f" {piece}"):
+        return line, 0
+    before, after = _sentences(hit.before), _sentences(hit.after)
+    wider, used = piece, 0
+    while before or after:
+        # What follows first: it is what the piece was cut off from.
+        forward = bool(after)
+        sentence = after.pop(0) if forward else before.pop()
+        cost = count(sentence) + 1
+        if used + cost > spare:
+            if not forward:
+                break
+            after = []
+            continue
+        used += cost
+        wider = f"{wider} {sentence}" if forward else f"{sentence} {wider}"
+    return f"{line[: -len(piece)]}{wider}", used
+
+
+def _sentences(text: str) -> list[str]:
+    return [said for each in _SENTENCE.split(text) if (said := _one_line(each))]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -7,7 +7,7 @@ import pytest
 
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.services import Hit, SearchResult
-from pagemind.runtime.tiers.results import format_hits
+from pagemind.runtime.tiers.results import format_hits, lay_out, within_tokens
 
 T0 = datetime(2026, 5, 8, 22, 30, tzinfo=UTC)
 LISBON = ZoneInfo("Europe/Lisbon")
@@ -136,3 +136,80 @@ def test_warnings_are_shown() -> None:
         total_name="passages",
     )
     assert text == "0 matches among 5 passages\n(meanings were not compared: no route)"
+
+
+def test_messages_gists_and_passages_have_their_own_groups() -> None:
+    """Ids say where each is read on: m, p, a, and a passage of a shared archive."""
+    hits = (
+        Hit("handbook:a7", "archival", "Slip 14.", 0.9, said_at=T0, archive="handbook"),
+        Hit("p2", "pages", "Sam buys a boat.", 0.8, seq=4, page="p2", said_at=T0),
+        message(40, "Third."),
+        Hit("a2", "archival", "Nomad.", 0.1),
+    )
+    assert show(*hits).splitlines()[1:] == [
+        "-- conversation 2, Saturday 9 May 2026",
+        "m40 (p3) 00:10 Sam: Third.",
+        "-- pages",
+        "p2 2026-05-08 Sam buys a boat.",
+        "-- passages",
+        "handbook:a7 2026-05-08 Slip 14.",
+        "a2 Nomad.",
+    ]
+
+
+def piece(**fields: object) -> Hit:
+    surroundings = {
+        "before": "Far off. The harbour is old.",
+        "after": "It costs 40 a month.\nNobody knows why. " + "word " * 300,
+    }
+    more = {"part": 2, "parts": 3, **surroundings, **fields}
+    return Hit("a7", "archival", "Slip 14 is hers.", 0.9, **more)  # type: ignore[arg-type]  # free
+
+
+def test_a_piece_is_shown_with_the_sentences_around_it_while_the_budget_lasts() -> None:
+    """Whole sentences; a long one that follows does not keep out those before."""
+    wide = show(piece())
+    assert wide.splitlines()[1] == (
+        "a7 [piece 2 of 3] Far off. The harbour is old. Slip 14 is hers. It costs 40 a month."
+        " Nobody knows why."
+    )
+    assert words(wide) <= 200
+    full = show(piece(), *[message(i, "word " * 18) for i in range(4)], budget=220)
+    assert "] Slip 14 is hers." in full
+    assert words(full) <= 220
+    assert show(piece(before="", after="")).endswith("] Slip 14 is hers.")
+
+
+def test_what_was_shown_is_told() -> None:
+    """The hits of this part, without those that are only marked."""
+    long = "word " * 80
+    hits = (message(1, long), message(2, long, in_context=True), message(3, long), message(4, "x"))
+    result = SearchResult(hits, 812)
+    shown = [
+        [hit.id for hit in lay_out(
+            result,
+            part=part,
+            budget_tokens=130,
+            count_tokens=words,
+            timezone=UTC,
+            total_name="messages",
+        ).hits]
+        for part in (1, 2)
+    ]  # fmt: skip
+    assert shown == [["m1"], ["m3", "m4"]]
+
+
+def test_tags_cannot_break_a_line() -> None:
+    """A tag with a newline stays on the line of its passage."""
+    hit = Hit("a7", "archival", "Slip 14.", 0.9, tags=("a,b", 'c"d', "e\nf"))
+    assert show(hit).splitlines()[1:] == ['a7 [a,b, c"d, e f] Slip 14.']
+
+
+def test_a_budget_of_tokens_instead_of_a_number() -> None:
+    """The best that fit together; a first one that is too long is cut."""
+    hits = [message(i, "word " * 10) for i in range(5)]
+    assert [hit.id for hit in within_tokens(hits, 35, words)] == ["m0", "m1", "m2"]
+    (cut,) = within_tokens(hits, 4, words)
+    assert words(cut.text) <= 4
+    assert cut.text.endswith("…")
+    assert within_tokens(hits, 0, words) == within_tokens([], 9, words) == []

@@ -9,7 +9,7 @@ import pytest
 
 from pagemind.runtime.errors import BadArguments, ToolFailed
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.services import Hit, SearchFilters, SearchResult
+from pagemind.runtime.services import Hit, Near, SearchFilters, SearchResult
 from pagemind.runtime.tool import Tool, ToolContext
 from pagemind.tools.archival import (
     archival_delete,
@@ -28,14 +28,19 @@ class FakeArchival:
         self.kept: dict[int, Passage] = {}
         self.filters = SearchFilters()
 
-    def search(self, query: str, filters: SearchFilters, limit: int) -> SearchResult:
+    def search(self, query: str | None, filters: SearchFilters, limit: int) -> SearchResult:
         self.filters = filters
         hits = [
             Hit(p.short_id, "archival", p.text, 1.0, said_at=NOW, tags=p.tags)
             for p in self.kept.values()
-            if query in p.text
+            if (query or "") in p.text
         ]
         return SearchResult(tuple(hits[:limit]), len(self.kept))
+
+    def near(self, text: str) -> list[Near]:
+        return [
+            Near(p.short_id, 0.95, p.text) for p in self.kept.values() if p.text[:9] == text[:9]
+        ]
 
     def insert(
         self,
@@ -77,8 +82,7 @@ def call(tool: Tool, archival: FakeArchival, **arguments: Any) -> str:
     nothing: Any = None
     ctx = ToolContext("ada", nothing, nothing, archival, nothing, lambda: NOW, 300, 1)
     result = tool.function(ctx, **tool.validate(arguments))
-    assert isinstance(result, str)
-    return result
+    return result if isinstance(result, str) else result.text
 
 
 def test_what_is_stored_is_found_by_its_id() -> None:
@@ -113,6 +117,32 @@ def test_the_same_text_again_names_the_passage_that_holds_it() -> None:
     assert archival.count() == 1
 
 
+def test_what_says_nearly_the_same_is_named_with_the_new_id() -> None:
+    """So that the model can edit instead."""
+    archival = FakeArchival()
+    call(archival_insert, archival, content="The boat lies in slip 14.")
+    again = call(archival_insert, archival, content="The boat lies in berth 14.")
+    assert again.splitlines() == [
+        "stored as a2",
+        "nearly the same as a1: The boat lies in slip 14.",
+    ]
+
+
+def test_a_search_may_be_narrowed() -> None:
+    """Tags of which one will do, importance, days; a 0 that a weak model fills in is none."""
+    archival = FakeArchival()
+    call(
+        archival_search,
+        archival,
+        **{"query": "x", "any_tags": ["a,b", 'c"d'], "importance": 7, "end": "2026-05-07"},
+    )
+    assert archival.filters == SearchFilters(
+        any_tags=("a,b", 'c"d'), importance_from=7, end=datetime(2026, 5, 8, tzinfo=UTC)
+    )
+    call(archival_search, archival, query="x", importance=0)
+    assert archival.filters == SearchFilters()
+
+
 @pytest.mark.parametrize("id", ["a1", "A1", "1", " a1 ", "[a1]", "#1"])
 def test_ids_are_read_generously(id: str) -> None:
     """As models write them."""
@@ -145,6 +175,12 @@ def test_a_number_will_do_for_an_id() -> None:
         (archival_edit, {"id": "a1", "content": ""}, "content is empty"),
         (archival_delete, {"id": "the boat"}, "ids look like a7"),
         (archival_delete, {"id": ""}, "ids look like a7"),
+        (
+            archival_edit,
+            {"id": "handbook:a7", "content": "x"},
+            "in the shared archive handbook",
+        ),
+        (archival_search, {"query": "x", "importance": 11}, "from 1 to 10, not 11"),
     ],
 )
 def test_wrong_arguments_say_what_is_allowed(

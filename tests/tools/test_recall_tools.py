@@ -9,7 +9,7 @@ import pytest
 
 from pagemind.runtime.errors import BadArguments, ToolFailed
 from pagemind.runtime.services import Hit, SearchFilters, SearchResult
-from pagemind.runtime.tool import ToolContext
+from pagemind.runtime.tool import ToolContext, ToolResult
 from pagemind.tools.recall import recall_search
 
 NOW = datetime(2026, 5, 8, 15, 0, tzinfo=ZoneInfo("Europe/Lisbon"))
@@ -36,8 +36,9 @@ def call(recall: FakeRecall, **arguments: Any) -> str:
     nothing: Any = None
     ctx = ToolContext("ada", nothing, recall, nothing, nothing, lambda: NOW, 300, 1)
     result = recall_search.function(ctx, **recall_search.validate(arguments))
-    assert isinstance(result, str)
-    return result
+    assert isinstance(result, ToolResult)
+    assert result.shown in ((), recall.hits)
+    return result.text
 
 
 def test_a_search_shows_lines_with_ids_and_pages() -> None:
