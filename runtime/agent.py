@@ -56,8 +56,9 @@ Prefetch = Callable[[str], str]
 class Agent:
     """One agent, ready to run in this process. Made by boot.py; safe to call from any thread.
 
-    `prefetch` gives the fenced memories for an event's text ("" for none); `closed` releases what
-    the runtime holds for it; `background` runs idle work in a thread.
+    `prefetch` gives the fenced memories for an event's text ("" for none); `notes` says what is
+    amiss with what it is made from; `closed` releases what the runtime holds for it; `background`
+    runs idle work in a thread.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Agent:
         background: bool,
         archival: ArchivalMemory,
         engine: Search,
+        notes: Callable[[], Sequence[str]] = tuple,
         closed: Callable[["Agent"], None],
     ) -> None:
         self.name = name
@@ -89,6 +91,8 @@ class Agent:
         self._background = background
         self.archival = archival
         self.engine = engine
+        self._notes = notes
+        self._noted: frozenset[str] = frozenset()
         self._closed = closed
         self._lock = threading.RLock()
         self._idle: threading.Thread | None = None
@@ -212,6 +216,9 @@ class Agent:
             self._limits,
         )
         turn.message_ids.append(event.short_id)
+        notes = self._notes()
+        turn.warnings += [each for each in notes if each not in self._noted]
+        self._noted = frozenset(notes)  # saying it once is enough, until it has changed
         return turn
 
     def _again(

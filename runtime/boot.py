@@ -4,7 +4,9 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import tzinfo
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.agent_archives import AgentArchives, SharedSearch
 from pagemind.runtime.archival_memory import ArchivalMemory
+from pagemind.runtime.archives import Archives
 from pagemind.runtime.clock import Clock, LocalZone
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.core_memory import Block, CoreMemory
@@ -69,6 +71,7 @@ def boot(
     clock: Clock,
     counter: TokenCounter,
     write_back: WriteBack,
+    archives: Archives,
     background: bool,
     closed: Callable[[Agent], None],
 ) -> Agent:
@@ -93,14 +96,29 @@ def boot(
     # The disk below: LanceDB's folder, the one search, and the thread that writes back.
     store = TierStore(state.tiers, (lambda: embedder.identity) if embedder else None, agent=name)
     write_back.register(agent_id, state.outbox, store, embedder, zone=zone)
-    engine = Search(store, embedder, StateView(state, context.resident), zone=zone)
+    named = [each.name for each in definition.archives]
+    shared = AgentArchives(archives, named, lambda: embedder)
+    view = StateView(state, context.resident)
+    engine = Search(
+        store,
+        embedder,
+        view,
+        zone=zone,
+        now=clock.now,
+        archives=shared.sources,
+        weights=definition.search.all_weights,
+        ranking=definition.search.ranking,
+    )
 
     def written() -> None:
         write_back.kick(agent_id)
 
     # The services that functions are given.
     recall = TierSearch("recall", engine)
-    archival = ArchivalMemory(state, TierSearch("archival", engine), written=written)
+    passages = SharedSearch(TierSearch("archival", engine), shared)
+    # An insert waits for no server: what is nearly the same only an embedder in the house tells.
+    near = engine.near if definition.embedding.startswith("local/") else None
+    archival = ArchivalMemory(state, passages, written=written, near=near)
     editor = CoreEditor(state, core)
     pages = PageReader(
         state,
@@ -155,6 +173,11 @@ def boot(
         day_budget=definition.budget.day_usd,
         zone=zone,
     )
+
+    def let_go(agent: Agent) -> None:
+        shared.close()
+        closed(agent)
+
     agent = Agent(
         name=name,
         id=agent_id,
@@ -168,7 +191,8 @@ def boot(
         background=background,
         archival=archival,
         engine=engine,
-        closed=closed,
+        notes=shared.warnings,
+        closed=let_go,
     )
     state.database.set_meta("model", model.name)
     state.database.set_meta("protocol", protocol)

@@ -20,6 +20,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
 from pagemind.runtime import settings, yaml_reader
 from pagemind.runtime.definition_faults import Fault, complain, from_validation, written_keys
 from pagemind.runtime.definition_parts import (
+    ArchiveUse,
     BlockSpec,
     Budget,
     FunctionName,
@@ -40,6 +41,7 @@ from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefin
 from pagemind.runtime.function_names import GROUPS, expand
 from pagemind.runtime.interpolation import resolve_all
 from pagemind.runtime.template import Template, available, load
+from pagemind.runtime.naming import folded
 from pagemind.runtime.yaml_reader import Document
 
 if TYPE_CHECKING:
@@ -84,6 +86,7 @@ class AgentDefinition(Section):
     blocks: dict[Label, BlockSpec] = Field(default_factory=_default_blocks)
     tools: tuple[FunctionName, ...] = tuple(GROUPS)
     prefetch: Prefetch = Prefetch()
+    archives: tuple[ArchiveUse, ...] = ()
     timezone: Timezone | None = None
     budget: Budget = Budget()
     limits: Limits = Limits()
@@ -226,6 +229,10 @@ class AgentDefinition(Section):
                 )
         try:
             templates = self.prompts()
+        first: dict[str, int] = {}
+        for at, archive in enumerate(self.archives):
+            if first.setdefault(folded(archive.name), at) != at:
+                yield ("archives", at), f"{archive.name!r} is listed twice; keep one"
         except TemplateError as error:
             hint = f"; {error.hint}" if error.hint else ""
             yield ("system",), f"{error.message}{hint}"
@@ -308,7 +315,8 @@ def _read_file(path: Path) -> bytes:
 
 
 def _spelt_out(value: dict[str, Any]) -> dict[str, Any]:
-    """The short forms in full: a model by name alone, a block that is only its text or nothing."""
+    """The short forms in full: a model or an archive by name alone, a block that is only its text
+    or nothing."""
     value = dict(value)
     model = value.get("model")
     if isinstance(model, str):
@@ -318,6 +326,9 @@ def _spelt_out(value: dict[str, Any]) -> dict[str, Any]:
         value["model"] = {**model, "fallbacks": named}
     if isinstance(value.get("blocks"), dict):
         value["blocks"] = {
+    if isinstance(value.get("archives"), list):
+        listed = value["archives"]
+        value["archives"] = [{"name": a} if isinstance(a, str) else a for a in listed]
             label: {} if block is None else {"value": block} if isinstance(block, str) else block
             for label, block in value["blocks"].items()
         }

@@ -21,7 +21,9 @@ from pydantic import (
 
 from pagemind.runtime import settings
 from pagemind.runtime.function_names import GROUPS, names
+from pagemind.runtime.errors import InvalidName
 
+from pagemind.runtime.naming import checked_archive
 Protocol = Literal["default", "heartbeat", "guided"]
 
 _LABEL = re.compile(r"[a-z][a-z0-9_-]*")
@@ -107,6 +109,13 @@ Label = Annotated[str, AfterValidator(_label)]
 FunctionName = Annotated[Words, AfterValidator(_function)]
 Timezone = Annotated[Words, AfterValidator(_timezone)]
 
+def _archive(name: str) -> str:
+    try:
+        return checked_archive(name)
+    except InvalidName as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+
+
 
 class Section(BaseModel):
     """A mapping with fixed keys."""
@@ -114,6 +123,7 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+ArchiveName = Annotated[Words, AfterValidator(_archive)]
 class Endpoint(Section):
     """A model and how to reach it. `params` go to the provider as they are."""
 
@@ -211,6 +221,40 @@ class Budget(Section):
 
 class Limits(Section):
     """When a turn ends by force, with a named stop reason; None is no bound."""
+
+class Searching(Section):
+    """How the agent's searches are ranked, where a call does not say: a composite by name, and
+    weights that differ from the shipped ones (settings.SEARCH_WEIGHTS)."""
+
+    ranking: Words = settings.SEARCH_RANKINGS[0]
+    weights: dict[str, Number] = Field(default_factory=dict)
+
+    @field_validator("ranking")
+    @classmethod
+    def _is_ranking(cls, value: str) -> str:
+        return _one_of("ranking", value, settings.SEARCH_RANKINGS)
+
+    @field_validator("weights")
+    @classmethod
+    def _are_weights(cls, value: dict[str, float]) -> dict[str, float]:
+        for name, weight in value.items():
+            _one_of("weight", name, settings.SEARCH_WEIGHTS)
+            if not -100 <= weight <= 100:
+                raise ValueError(f"{name} must be from -100 to 100, not {weight:g}")
+        return value
+
+    @property
+    def all_weights(self) -> dict[str, float]:
+        """The shipped weights with those of the definition in their place."""
+        return {**settings.SEARCH_WEIGHTS, **self.weights}
+
+
+class ArchiveUse(Section):
+    """A shared archive that the agent's archival search looks through too."""
+
+    name: ArchiveName
+    mode: Literal["read"] = "read"
+
 
     steps: Whole = Field(default=settings.MAX_STEPS, ge=1)
     tool_errors: Whole = Field(default=settings.MAX_TOOL_ERRORS, ge=1)

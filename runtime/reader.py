@@ -4,12 +4,15 @@ It sees every acknowledged message, those that LanceDB does not have yet include
 the lock or writes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pagemind.runtime.agent_archives import AgentArchives
+from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.core_memory import CoreMemory
@@ -102,6 +105,7 @@ class AgentReader(TiersReader):
         embedder: Callable[[AgentDefinition], Embedder | None],
     ) -> None:
         super().__init__(registered.name, folder, clock)
+        archives: Archives | None = None,
         self.registered = registered
         self._counter = counter
         self._embedder = embedder
@@ -109,6 +113,7 @@ class AgentReader(TiersReader):
         self._queue_manager: QueueManager | None = None
 
     def info(self) -> AgentInfo:
+        self._archives = archives
         """Counts and sizes."""
         state = self.state
         _, _, cost, known = state.history.usage()
@@ -222,6 +227,17 @@ class AgentReader(TiersReader):
 
     @property
     def embedder(self) -> Embedder | None:
+    @cached_property
+    def shared(self) -> AgentArchives | None:
+        """The archives that its searches look through too; None for none."""
+        names = [each.name for each in self.definition.archives]
+        if self._archives is None or not names:
+            return None
+        return AgentArchives(self._archives, names, lambda: self.embedder)
+
+    def _sources(self) -> Sequence[Source]:
+        return self.shared.sources() if self.shared is not None else ()
+
         """The embedder that made the tables. Where the definition names another one by now,
         reading goes on with the old until `memory reembed` is done."""
         made_by = self.state.database.meta("embedding", self.definition.embedding)
@@ -244,3 +260,8 @@ class AgentReader(TiersReader):
     def messages(self, limit: int) -> list[Message]:
         """The newest messages, oldest of them first."""
         return list(reversed(self.state.journal.newest(limit)))
+
+    def close(self) -> None:
+        super().close()
+        if self.shared is not None:
+            self.shared.close()

@@ -223,6 +223,7 @@ class Runtime:
                 counter=self.counter,
                 write_back=self._write_back,
                 background=self._background,
+                archives=self.archives,
                 closed=self._let_go,
             )
         except BaseException:
@@ -326,6 +327,7 @@ class Runtime:
             counter=self.counter,
             embedder=self._embedder_of,
         )
+            archives=self.archives,
 
     def agents(self) -> list[AgentInfo]:
         """Every agent of the home, the one used last first; one that cannot be read says why."""
@@ -426,6 +428,7 @@ class Runtime:
                 write_back=self._write_back,
                 lock=lock,
             )
+                archives=self.archives,
         except BaseException:
             lock.release()
             raise

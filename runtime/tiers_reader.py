@@ -5,6 +5,7 @@ It sees everything acknowledged, also what LanceDB does not have yet, and never 
 writes.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import ClassVar, Self
@@ -14,6 +15,7 @@ from pagemind.runtime.model import Embedder
 from pagemind.runtime.search_view import StateView
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.search import Search
+from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers.store import TierStore
 
 
@@ -48,7 +50,16 @@ class TiersReader:
         store = self.store  # another one since a change of embedder
         if self._engine is None:
             view = StateView(self.state, self._resident)
-            self._engine = Search(store, self.embedder, view, zone=self.zone)
+            self._engine = Search(
+                store,
+                self.embedder,
+                view,
+                zone=self.zone,
+                now=self.state.clock.now,
+                archives=self._sources,
+                weights=self.searching.all_weights,
+                ranking=self.searching.ranking,
+            )
         return self._engine
 
     @property
@@ -67,6 +78,10 @@ class TiersReader:
 
     def bytes_on_disk(self) -> int:
         return sum(f.stat().st_size for f in self.folder.rglob("*") if f.is_file())
+
+    def _sources(self) -> Sequence[Source]:
+        """What else a search of passages looks through."""
+        return ()
 
     def close(self) -> None:
         self.state.close()

@@ -7,6 +7,7 @@ it writes is committed to the state database and on its way to LanceDB, as in a 
 from collections.abc import Callable
 from pathlib import Path
 
+from pagemind.runtime.archives import Archives
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.definition import AgentDefinition
@@ -34,8 +35,16 @@ class AgentWriter(AgentReader, TiersWriter):
         embedder: Callable[[AgentDefinition], Embedder | None],
         write_back: WriteBack,
         lock: AgentLock,
+        archives: Archives | None = None,
     ) -> None:
-        super().__init__(registered, folder, clock=clock, counter=counter, embedder=embedder)
+        super().__init__(
+            registered,
+            folder,
+            clock=clock,
+            counter=counter,
+            embedder=embedder,
+            archives=archives,
+        )
         self._hold(registered.id, write_back, lock)
 
     @property

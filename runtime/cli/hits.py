@@ -33,6 +33,7 @@ def hit_json(hit: "Hit") -> dict[str, Any]:
         "seq": hit.seq,
         "page": hit.page,
         "tier": hit.tier,
+        "archive": hit.archive,
         "role": hit.role,
         "speaker": hit.speaker,
         "conversation": hit.conversation,

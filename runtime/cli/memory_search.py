@@ -164,5 +164,7 @@ def _search(
     if query.strip():
         hits.sort(key=lambda hit: -hit.score)
     else:
+        if name == "archival" and reader.shared is not None:
+            warnings.update(dict.fromkeys(reader.shared.warnings()))
         hits.sort(key=lambda hit: -(hit.said_at.timestamp() if hit.said_at else 0.0))
     return hits, searched, list(warnings)

@@ -52,9 +52,10 @@ class ArchiveRegistry:
         """Raises UnknownArchive with the nearest names."""
         if found := self.get(name):
             return found
-        names = [each.name for each in self.all()]
         hint = nearest(
-            name, names, otherwise=f"`pagemind archives new {name}` makes it; `list` shows others"
+            name,
+            (each.name for each in self.all()),
+            otherwise=f"`pagemind archives new {name}` makes it",
         )
         raise UnknownArchive(f"no archive is called {name!r} in {self._home.path}", hint=hint)
 
