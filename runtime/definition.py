@@ -32,6 +32,7 @@ from pagemind.runtime.definition_parts import (
     Prefetch,
     Pressure,
     Protocol,
+    Searching,
     Section,
     Timezone,
     Whole,
@@ -40,8 +41,8 @@ from pagemind.runtime.definition_parts import (
 from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefinition
 from pagemind.runtime.function_names import GROUPS, expand
 from pagemind.runtime.interpolation import resolve_all
-from pagemind.runtime.template import Template, available, load
 from pagemind.runtime.naming import folded
+from pagemind.runtime.template import Template, available, load
 from pagemind.runtime.yaml_reader import Document
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ class AgentDefinition(Section):
     vars: dict[str, Annotated[str, BeforeValidator(_variable)]] = Field(default_factory=dict)
     blocks: dict[Label, BlockSpec] = Field(default_factory=_default_blocks)
     tools: tuple[FunctionName, ...] = tuple(GROUPS)
-    prefetch: Prefetch = Prefetch()
     archives: tuple[ArchiveUse, ...] = ()
+    prefetch: Prefetch = Prefetch()
+    search: Searching = Searching()
     timezone: Timezone | None = None
     budget: Budget = Budget()
     limits: Limits = Limits()
@@ -227,12 +229,12 @@ class AgentDefinition(Section):
                     f"must leave half of the window: at most {most:,} of {self.context_window:,}, "
                     f"not {self.output_reserve:,}",
                 )
-        try:
-            templates = self.prompts()
         first: dict[str, int] = {}
         for at, archive in enumerate(self.archives):
             if first.setdefault(folded(archive.name), at) != at:
                 yield ("archives", at), f"{archive.name!r} is listed twice; keep one"
+        try:
+            templates = self.prompts()
         except TemplateError as error:
             hint = f"; {error.hint}" if error.hint else ""
             yield ("system",), f"{error.message}{hint}"
@@ -324,11 +326,11 @@ def _spelt_out(value: dict[str, Any]) -> dict[str, Any]:
     elif isinstance(model, dict) and isinstance(model.get("fallbacks"), list):
         named = [{"name": f} if isinstance(f, str) else f for f in model["fallbacks"]]
         value["model"] = {**model, "fallbacks": named}
-    if isinstance(value.get("blocks"), dict):
-        value["blocks"] = {
     if isinstance(value.get("archives"), list):
         listed = value["archives"]
         value["archives"] = [{"name": a} if isinstance(a, str) else a for a in listed]
+    if isinstance(value.get("blocks"), dict):
+        value["blocks"] = {
             label: {} if block is None else {"value": block} if isinstance(block, str) else block
             for label, block in value["blocks"].items()
         }

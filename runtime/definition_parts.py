@@ -5,6 +5,7 @@ two sections at once are checked in definition.py.
 """
 
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
@@ -20,10 +21,10 @@ from pydantic import (
 )
 
 from pagemind.runtime import settings
-from pagemind.runtime.function_names import GROUPS, names
 from pagemind.runtime.errors import InvalidName
-
+from pagemind.runtime.function_names import GROUPS, names
 from pagemind.runtime.naming import checked_archive
+
 Protocol = Literal["default", "heartbeat", "guided"]
 
 _LABEL = re.compile(r"[a-z][a-z0-9_-]*")
@@ -85,6 +86,14 @@ def _function(name: str, info: ValidationInfo) -> str:
     return name
 
 
+def _one_of(kind: str, name: str, allowed: Iterable[str]) -> str:
+    if name not in (known := list(allowed)):
+        close = get_close_matches(name, known, n=1)
+        nearest = f"; did you mean {close[0]!r}?" if close else ";"
+        raise ValueError(f"no {kind} is called {name!r}{nearest} {kind}s: {', '.join(known)}")
+    return name
+
+
 def _timezone(name: str) -> str:
     from zoneinfo import ZoneInfo, available_timezones
 
@@ -100,6 +109,13 @@ def _timezone(name: str) -> str:
     return name
 
 
+def _archive(name: str) -> str:
+    try:
+        return checked_archive(name)
+    except InvalidName as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+
+
 Whole = Annotated[int, BeforeValidator(_number)]
 Number = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Words = Annotated[str, BeforeValidator(_text)]
@@ -107,14 +123,8 @@ Name = Annotated[Words, AfterValidator(_definition_name)]
 ModelName = Annotated[Words, AfterValidator(_model_name)]
 Label = Annotated[str, AfterValidator(_label)]
 FunctionName = Annotated[Words, AfterValidator(_function)]
+ArchiveName = Annotated[Words, AfterValidator(_archive)]
 Timezone = Annotated[Words, AfterValidator(_timezone)]
-
-def _archive(name: str) -> str:
-    try:
-        return checked_archive(name)
-    except InvalidName as error:
-        raise ValueError(f"{error.message}; {error.hint}") from None
-
 
 
 class Section(BaseModel):
@@ -123,7 +133,6 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-ArchiveName = Annotated[Words, AfterValidator(_archive)]
 class Endpoint(Section):
     """A model and how to reach it. `params` go to the provider as they are."""
 
@@ -213,15 +222,6 @@ class Prefetch(Section):
     tokens: Whole = Field(default=0, ge=0)
 
 
-class Budget(Section):
-    """What the agent may cost; None is no bound."""
-
-    day_usd: Number | None = Field(default=None, ge=0)
-
-
-class Limits(Section):
-    """When a turn ends by force, with a named stop reason; None is no bound."""
-
 class Searching(Section):
     """How the agent's searches are ranked, where a call does not say: a composite by name, and
     weights that differ from the shipped ones (settings.SEARCH_WEIGHTS)."""
@@ -255,6 +255,15 @@ class ArchiveUse(Section):
     name: ArchiveName
     mode: Literal["read"] = "read"
 
+
+class Budget(Section):
+    """What the agent may cost; None is no bound."""
+
+    day_usd: Number | None = Field(default=None, ge=0)
+
+
+class Limits(Section):
+    """When a turn ends by force, with a named stop reason; None is no bound."""
 
     steps: Whole = Field(default=settings.MAX_STEPS, ge=1)
     tool_errors: Whole = Field(default=settings.MAX_TOOL_ERRORS, ge=1)

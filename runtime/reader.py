@@ -17,6 +17,7 @@ from pagemind.runtime.boot import registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.core_memory import CoreMemory
 from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.definition_parts import Searching
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.inspection import Inspection, inspect
 from pagemind.runtime.main_context import MainContext
@@ -28,6 +29,7 @@ from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, PAGE_TOKENS, STATE_SCHEMA
 from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.summarizer import Summarizer
+from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers_reader import TiersReader
 from pagemind.runtime.tokens import TokenCounter, first_guess
 from pagemind.runtime.tool import ToolRegistry
@@ -103,17 +105,17 @@ class AgentReader(TiersReader):
         clock: Clock,
         counter: TokenCounter,
         embedder: Callable[[AgentDefinition], Embedder | None],
+        archives: Archives | None = None,
     ) -> None:
         super().__init__(registered.name, folder, clock)
-        archives: Archives | None = None,
         self.registered = registered
         self._counter = counter
         self._embedder = embedder
         self.definition = AgentDefinition.from_json(self.state.database.meta("definition"))
         self._queue_manager: QueueManager | None = None
+        self._archives = archives
 
     def info(self) -> AgentInfo:
-        self._archives = archives
         """Counts and sizes."""
         state = self.state
         _, _, cost, known = state.history.usage()
@@ -225,8 +227,6 @@ class AgentReader(TiersReader):
             part_tokens=lambda: PAGE_TOKENS,
         )
 
-    @property
-    def embedder(self) -> Embedder | None:
     @cached_property
     def shared(self) -> AgentArchives | None:
         """The archives that its searches look through too; None for none."""
@@ -238,6 +238,8 @@ class AgentReader(TiersReader):
     def _sources(self) -> Sequence[Source]:
         return self.shared.sources() if self.shared is not None else ()
 
+    @property
+    def embedder(self) -> Embedder | None:
         """The embedder that made the tables. Where the definition names another one by now,
         reading goes on with the old until `memory reembed` is done."""
         made_by = self.state.database.meta("embedding", self.definition.embedding)
@@ -247,6 +249,10 @@ class AgentReader(TiersReader):
             return self._embedder(self.definition.model_copy(update={"embedding": made_by}))
         except UserError:  # it may not be used any more (local_only): words are still searched
             return None
+
+    @property
+    def searching(self) -> Searching:
+        return self.definition.search
 
     @property
     def zone(self) -> tzinfo:

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from pagemind.runtime.clock import Clock
+from pagemind.runtime.definition_parts import Searching
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.search_view import StateView
 from pagemind.runtime.state.state import State
-from pagemind.runtime.tiers.search import Search
 from pagemind.runtime.tiers.legs import Source
+from pagemind.runtime.tiers.search import Search
 from pagemind.runtime.tiers.store import TierStore
 
 
@@ -43,6 +44,11 @@ class TiersReader:
     def zone(self) -> tzinfo:
         """Whose days are meant."""
         return UTC
+
+    @property
+    def searching(self) -> Searching:
+        """How searches are ranked where a call does not say."""
+        return Searching()
 
     @property
     def search(self) -> Search:
@@ -73,15 +79,15 @@ class TiersReader:
             self._engine = None
         return self._store
 
+    def _sources(self) -> Sequence[Source]:
+        """What else a search of passages looks through."""
+        return ()
+
     def _resident(self, seq: int) -> bool:
         return False
 
     def bytes_on_disk(self) -> int:
         return sum(f.stat().st_size for f in self.folder.rglob("*") if f.is_file())
-
-    def _sources(self) -> Sequence[Source]:
-        """What else a search of passages looks through."""
-        return ()
 
     def close(self) -> None:
         self.state.close()

@@ -14,6 +14,8 @@ from pagemind.runtime.definition import (
 )
 from pagemind.runtime.errors import DefinitionError, UnknownDefinition
 from pagemind.runtime.function_names import GROUPS, expand
+from pagemind.runtime.settings import SEARCH_RANKINGS, SEARCH_WEIGHTS
+from pagemind.runtime.tiers.composite import RANKINGS
 
 
 def parse(text: str, **environ: str) -> AgentDefinition:
@@ -99,6 +101,20 @@ def test_a_date_stays_text() -> None:
     agent = parse("name: a\nblocks: {x: 2026-01-05, y: no}")
     assert agent.blocks["x"].value == "2026-01-05"
     assert agent.blocks["y"].value == "no"
+
+
+def test_searches_are_ranked_as_the_definition_says() -> None:
+    """A composite by name, and weights over the shipped ones."""
+    said = parse("name: ada\nsearch: {ranking: park, weights: {speaker: 0, date: 0.3}}").search
+    assert (said.ranking, said.weights) == ("park", {"speaker": 0, "date": 0.3})
+    assert said.all_weights == {**SEARCH_WEIGHTS, "speaker": 0, "date": 0.3}
+    plain = parse("name: ada").search
+    assert (plain.ranking, plain.all_weights) == ("relevance", SEARCH_WEIGHTS)
+
+
+def test_the_rankings_that_may_be_named_are_those_that_exist() -> None:
+    """Definitions are read long before any ranking is imported."""
+    assert tuple(RANKINGS) == SEARCH_RANKINGS
 
 
 def test_a_definition_is_frozen() -> None:
@@ -276,6 +292,14 @@ limits: {steps: many, cost: -1}
         ("tools: [core_apend]", "no function or group is called 'core_apend'; did you mean 'core_"),
         ("tools: [page_out]", "groups: core, recall, archival, pages, clock"),
         ("prefetch: {tokens: -1}", "must be at least 0, not -1"),
+        ("search: {rankin: park}", "did you mean 'ranking'? allowed: ranking, weights"),
+        (
+            "search: {ranking: prak}",
+            "no ranking is called 'prak'; did you mean 'park'? rankings: rel",
+        ),
+        ("search: {weights: {vectr: 1}}", "no weight is called 'vectr'; did you mean 'vector'?"),
+        ("search: {weights: {vector: heavy}}", "must be a number, not 'heavy'"),
+        ("search: {weights: {vector: 1000}}", "vector must be from -100 to 100, not 1000"),
         ("timezone: Lisbon", "no time zone is called 'Lisbon'"),
         ("timezone: ../../etc/passwd", "no time zone is called"),
         ("timezone: europe/lisbon2", "did you mean 'Europe/Lisbon'?"),

@@ -52,21 +52,22 @@ def hit_json(hit: "Hit") -> dict[str, Any]:
 
 
 def print_hits(hits: Sequence["Hit"], zone: tzinfo, *, most: int | None = None) -> None:
-    """Messages in the order they were said, under their conversation and day; then passages.
-    `most` characters of each."""
+    """Messages in the order they were said, under their conversation and day; then gists of pages,
+    then passages. `most` characters of each."""
     from rich.text import Text
 
     out = console()
     messages = sorted((h for h in hits if h.tier == "recall"), key=lambda h: (h.seq, h.part))
-    passages = [h for h in hits if h.tier == "archival"]
     for header, group in groupby(messages, key=lambda h: _day(h, zone)):
         out.print(Text(header, "dim"), soft_wrap=True)
         for hit in group:
             out.print(_message(hit, zone, most), soft_wrap=True)
-    if passages:
-        out.print(Text("passages", "dim"))
-    for hit in passages:
-        out.print(_passage(hit, zone, most), soft_wrap=True)
+    for tier, name in (("pages", "pages"), ("archival", "passages")):
+        some = [h for h in hits if h.tier == tier]
+        if some:
+            out.print(Text(name, "dim"))
+        for hit in some:
+            out.print(_passage(hit, zone, most), soft_wrap=True)
 
 
 def _day(hit: "Hit", zone: tzinfo) -> str:

@@ -1,6 +1,5 @@
 """`pagemind memory search`: the agent's own search, for people."""
 
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ class TierChoice(StrEnum):
 
     recall = "recall"
     archival = "archival"
+    pages = "pages"
     both = "both"
 
 
@@ -30,6 +30,9 @@ class RoleChoice(StrEnum):
     tool = "tool"
 
 
+_NAMES = {"recall": "message", "archival": "passage", "pages": "page"}
+
+
 def search(
     agent: AgentName,
     query: Annotated[
@@ -39,7 +42,7 @@ def search(
         ),
     ] = "",
     tier: Annotated[
-        TierChoice, typer.Option("--tier", help="Messages, passages, or both.")
+        TierChoice, typer.Option("--tier", help="Messages, passages, both, or page gists.")
     ] = TierChoice.both,
     role: Annotated[
         RoleChoice | None, typer.Option("--role", help="Only messages of this role.")
@@ -55,6 +58,26 @@ def search(
         str | None, typer.Option("--end", metavar="DATE", help="Up to and including then.")
     ] = None,
     tag: Tags = None,
+    any_tag: Annotated[
+        list[str] | None,
+        typer.Option("--any-tag", metavar="TAG", help="At least one of these; repeatable."),
+    ] = None,
+    importance: Annotated[
+        str | None,
+        typer.Option("--importance", metavar="N", help="At least N, or a range: 7, 7-9, -3."),
+    ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option("--origin", metavar="ORIGIN", help="user, model, tool, document, …"),
+    ] = None,
+    id: Annotated[
+        list[str] | None,
+        typer.Option("--id", metavar="ID", help="Only these: m42, a7, p17; repeatable."),
+    ] = None,
+    ranking: Annotated[
+        str | None,
+        typer.Option("--ranking", metavar="NAME", help="relevance, park, park-raw, crewai, …"),
+    ] = None,
     max_tokens: Annotated[
         int, typer.Option("--max-tokens", metavar="N", min=1, help="The size of one part.")
     ] = CLI_PART_TOKENS,
@@ -70,16 +93,33 @@ def search(
     from pagemind.runtime.cli.hits import hit_json, parts_of, print_hits
     from pagemind.runtime.cli.render import answer, plural
     from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.errors import NotFound
+    from pagemind.runtime.errors import BadFilter, NotFound
+    from pagemind.runtime.filters import filters_of
+    from pagemind.runtime.tiers.composite import ranking_of
 
     of_messages = role is not None or speaker is not None
-    if of_messages and tier is TierChoice.archival:
-        raise typer.BadParameter("passages have no role and no speaker", param_hint="--tier")
+    if of_messages and tier in (TierChoice.archival, TierChoice.pages):
+        raise typer.BadParameter(f"{tier} have no role and no speaker", param_hint="--tier")
     if of_messages:
         tier = TierChoice.recall
+    given = {
+        "role": role.value if role else None,
+        "speaker": speaker,
+        "start": start,
+        "end": end,
+        "tags": tag,
+        "any_tags": any_tag,
+        "importance": importance,
+        "origins": origin,
+        "ids": id,
+    }
     with opened(home) as runtime, runtime.reader(agent) as reader:
-        filters = _filters(reader, runtime.clock.now(), role, speaker, start, end, tag)
-        hits, searched, warnings = _search(reader, tier, query, filters)
+        try:
+            filters = filters_of(given, runtime.clock.now().astimezone(reader.zone))
+            ranking_of(ranking)
+        except BadFilter as refused:
+            raise typer.BadParameter(refused.message) from None
+        hits, searched, warnings = _search(reader, tier, query, filters, ranking)
         parts = parts_of(hits, max_tokens, runtime.counter.count)
         zone = reader.zone
     if part > len(parts):
@@ -97,10 +137,7 @@ def search(
             }
         )
         return
-    looked = " and ".join(
-        plural(number, "message" if name == "recall" else "passage")
-        for name, number in searched.items()
-    )
+    looked = " and ".join(plural(number, _NAMES[name]) for name, number in searched.items())
     found = "no match" if not hits else "1 match" if len(hits) == 1 else f"{len(hits):,} matches"
     of = f", part {part} of {len(parts)}" if len(parts) > 1 else ""
     for warning in warnings:
@@ -109,62 +146,40 @@ def search(
     print_hits(shown, zone)
 
 
-def _filters(
-    reader: "AgentReader",
-    now: datetime,
-    role: RoleChoice | None,
-    speaker: str | None,
-    start: str | None,
-    end: str | None,
-    tags: list[str] | None,
-) -> "SearchFilters":
-    from pagemind.runtime.services import SearchFilters
-    from pagemind.runtime.when import parse_span
-
-    local = now.astimezone(reader.zone)
-    first = last = None
-    for option, text in (("--start", start), ("--end", end)):
-        if not text:
-            continue
-        try:
-            span = parse_span(text, local)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint=option) from None
-        if option == "--start":
-            first = span.start
-        else:
-            last = span.end
-    return SearchFilters(
-        role=role.value if role else None,
-        speaker=speaker,
-        start=first,
-        end=last,
-        tags=tuple(tags or ()),
-    )
-
-
 def _search(
-    reader: "AgentReader", tier: TierChoice, query: str, filters: "SearchFilters"
+    reader: "AgentReader",
+    tier: TierChoice,
+    query: str,
+    filters: "SearchFilters",
+    ranking: str | None,
 ) -> tuple[list["Hit"], dict[str, int], list[str]]:
     """Hits best first (without a query newest first), what each tier holds, warnings."""
     from pagemind.runtime.outbox import Tier
     from pagemind.runtime.settings import SEARCH_LIMIT
 
-    wanted: list[Tier] = ["recall", "archival"]
+    tiers: dict[TierChoice, list[Tier]] = {
+        TierChoice.recall: ["recall"],
+        TierChoice.archival: ["archival"],
+        TierChoice.pages: ["pages"],
+        TierChoice.both: ["recall", "archival"],
+    }
+    wanted = tiers[tier]
+    if tier is TierChoice.both and any(id.startswith("p") for id in filters.ids):
+        wanted = [*wanted, "pages"]  # a page that is asked for by its id
     hits: list[Hit] = []
     searched: dict[str, int] = {}
     warnings: dict[str, None] = {}
     for name in wanted:
-        if tier not in (TierChoice.both, TierChoice(name)):
-            continue
-        result = reader.search.search(name, query.strip() or None, filters, SEARCH_LIMIT)
+        result = reader.search.search(
+            name, query.strip() or None, filters, SEARCH_LIMIT, ranking=ranking
+        )
         hits += result.hits
         searched[name] = result.searched
         warnings.update(dict.fromkeys(result.warnings))
+        if name == "archival" and reader.shared is not None:
+            warnings.update(dict.fromkeys(reader.shared.warnings()))
     if query.strip():
         hits.sort(key=lambda hit: -hit.score)
     else:
-        if name == "archival" and reader.shared is not None:
-            warnings.update(dict.fromkeys(reader.shared.warnings()))
         hits.sort(key=lambda hit: -(hit.said_at.timestamp() if hit.said_at else 0.0))
     return hits, searched, list(warnings)
