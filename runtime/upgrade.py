@@ -4,7 +4,7 @@ Each file is copied first, whole and on disk; each step is one transaction, so t
 the old version or the new one. Opening an agent does the same for that agent alone.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,13 +12,17 @@ from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import AgentInUse, PagemindError
 from pagemind.runtime.state.database import Upgraded, peek, version_of
-from pagemind.runtime.state.home import AgentLock, Home
+from pagemind.runtime.state.folders import FolderLock
+from pagemind.runtime.state.home import Home
 from pagemind.runtime.state.state import State
+
+_ARCHIVES_SINCE = 2  # the version of home.db
 
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """One file. `agent` is "" for the home; `due` is what `dry` says in place of `done`."""
+    """One file: of an agent, of an archive, or, with neither, the home's. `due` is what `dry` says
+    in place of `done`."""
 
     agent: str
     status: Literal["current", "done", "due", "in_use", "failed"]
@@ -26,10 +30,11 @@ class Upgrade:
     after: int
     backup: str | None = None
     detail: str = ""
+    archive: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """An item of `upgrade --json`."""
-        return {**asdict(self), "agent": self.agent or None}
+        return {**asdict(self), "agent": self.agent or None, "archive": self.archive or None}
 
 
 def upgrade(path: Path, clock: Clock, *, dry: bool, wait: float = 0.0) -> list[Upgrade]:
@@ -46,26 +51,37 @@ def upgrade(path: Path, clock: Clock, *, dry: bool, wait: float = 0.0) -> list[U
         home = Home(path, clock)  # raises what refuses it
         made = home.database.upgraded
         home.close()
-    done = [_told("", found, settings.HOME_SCHEMA, made)]
-    for row in peek(registry, "SELECT id, name FROM agents ORDER BY name"):
-        done.append(_agent(path / "agents" / row["id"], row["name"], clock, dry=dry, wait=wait))
+    done = [_told(found, settings.HOME_SCHEMA, made)]
+    for noun in ("agent", "archive"):
+        if noun == "archive" and version_of(registry) < _ARCHIVES_SINCE:
+            break
+        for row in peek(registry, f"SELECT id, name FROM {noun}s ORDER BY name"):
+            folder = path / f"{noun}s" / row["id"]
+            done.append(_state(folder, row["name"], noun, clock, dry=dry, wait=wait))
     return done
 
 
-def _told(agent: str, before: int, after: int, made: Upgraded | None) -> Upgrade:
+def _told(before: int, after: int, made: Upgraded | None) -> Upgrade:
     if made is not None:
-        return Upgrade(agent, "done", made.before, made.after, str(made.backup))
-    return Upgrade(agent, "current" if before == after else "due", before, after)
+        return Upgrade("", "done", made.before, made.after, str(made.backup))
+    return Upgrade("", "current" if before == after else "due", before, after)
 
 
-def _agent(folder: Path, name: str, clock: Clock, *, dry: bool, wait: float) -> Upgrade:
+def _state(folder: Path, name: str, noun: str, clock: Clock, *, dry: bool, wait: float) -> Upgrade:
+    done = _state_of(folder, name, noun, clock, dry=dry, wait=wait)
+    return replace(done, agent=name) if noun == "agent" else replace(done, archive=name)
+
+
+def _state_of(
+    folder: Path, name: str, noun: str, clock: Clock, *, dry: bool, wait: float
+) -> Upgrade:
     found, wanted = version_of(folder / "state.db"), settings.STATE_SCHEMA
     if found == wanted or (dry and 0 < found < wanted):
-        return _told(name, found, wanted, None)
+        return _told(found, wanted, None)
     try:
         if found == 0:
             raise PagemindError(f"{folder / 'state.db'} is not there, or empty")
-        lock = AgentLock(folder, name)
+        lock = FolderLock(folder, name, noun)
         lock.acquire(wait)
         try:
             state = State(folder, clock)
@@ -74,7 +90,7 @@ def _agent(folder: Path, name: str, clock: Clock, *, dry: bool, wait: float) -> 
         finally:
             lock.release()
     except AgentInUse as error:
-        return Upgrade(name, "in_use", found, wanted, None, error.message)
+        return Upgrade("", "in_use", found, wanted, None, error.message)
     except PagemindError as error:
-        return Upgrade(name, "failed", found, wanted, None, error.message)
-    return _told(name, wanted, wanted, made)
+        return Upgrade("", "failed", found, wanted, None, error.message)
+    return _told(wanted, wanted, made)

@@ -13,6 +13,7 @@ import typer
 
 from pagemind.runtime.cli import (
     agents,
+    archives,
     doctor,
     evaluate,
     inspect,
@@ -56,6 +57,25 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (MEMORY, "memory restore", memory_change.restore, "pagemind memory restore ada human 3"),
     (MEMORY, "memory rebuild", memory_change.rebuild, "pagemind memory rebuild ada"),
     (MEMORY, "memory reembed", memory_change.reembed, "pagemind memory reembed ada"),
+    (MEMORY, "archives new", archives.new, "pagemind archives new handbook"),
+    (MEMORY, "archives list", archives.list_archives, "pagemind archives list"),
+    (MEMORY, "archives show", archives.show, "pagemind archives show handbook"),
+    (
+        MEMORY,
+        "archives insert",
+        archives.insert,
+        "pagemind archives insert handbook --file rules.md --tag rules",
+    ),
+    (MEMORY, "archives sync", archives.sync, "pagemind archives sync handbook docs/"),
+    (MEMORY, "archives search", archives.search, 'pagemind archives search handbook "parking"'),
+    (MEMORY, "archives rebuild", archives.rebuild, "pagemind archives rebuild handbook"),
+    (
+        MEMORY,
+        "archives reembed",
+        archives.reembed,
+        "pagemind archives reembed handbook --embedding local/minilm",
+    ),
+    (MEMORY, "archives delete", archives.delete, "pagemind archives delete handbook --yes"),
     (HOUSE, "agents list", agents.list_agents, "pagemind agents list --json"),
     (HOUSE, "agents show", agents.show, "pagemind agents show ada"),
     (HOUSE, "agents new", agents.new, "pagemind agents new ada -d my-agent.yaml"),
@@ -71,6 +91,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (HOUSE, "doctor", doctor.doctor, "pagemind doctor"),
 )
 GROUPS = {
+    "archives": "Shared archives: passages that many agents may read.",
     "memory": "Read and change what an agent remembers.",
     "agents": "Make, look at, change and delete agents.",
     "models": "Local models: no key, no network at run time.",

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.reader import AgentReader
     from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.state.home import Registered
+    from pagemind.runtime.tiers_reader import TiersReader
 
 _LOW_DISK = 1 << 30
 _WRONG = 3
@@ -23,18 +24,20 @@ _WRONG = 3
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `agent` is "" for the home."""
+    """One thing that was looked at: of an agent, of an archive, or, with neither, of the home."""
 
     agent: str
     check: str
     status: Literal["ok", "note", "wrong"]
     detail: str
     hint: str = ""
+    archive: str = ""
 
     def as_json(self) -> dict[str, str | None]:
         """An item of `doctor --json`."""
         return {
             "agent": self.agent or None,
+            "archive": self.archive or None,
             "check": self.check,
             "status": self.status,
             "detail": self.detail,
@@ -53,7 +56,7 @@ def doctor(
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> int:
-    """Check the home, the models and every agent; the exit code is 3 if something is wrong."""
+    """Check the home, models, agents and archives; the exit code is 3 if something is wrong."""
     from pagemind.runtime.cli.render import listing
     from pagemind.runtime.settings import home_path
 
@@ -116,6 +119,9 @@ def _inside(home: str | None, deep: bool, repair: bool, wait: float) -> Iterator
                 yield from _agent(runtime, registered)
                 if deep:
                     yield from _deep(runtime, registered.name)
+            for archive in runtime.archives.registry.all():
+                for found in _archive(runtime, archive.name):
+                    yield replace(found, agent="", archive=archive.name)
             if deep:
                 yield from _strays(runtime, repair)
     except PagemindError as error:
@@ -179,16 +185,38 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
             yield Finding(name, "state database", "wrong", error.message, error.hint)
             return
         yield from _tiers(reader, in_use=info.in_use)
+        if reader.shared is not None:
+            missing = reader.shared.warnings()
+            names = ", ".join(each.name for each in reader.definition.archives)
+            yield Finding(
+                name, "archives", "note" if missing else "ok", "; ".join(missing) or names
+            )
         yield from _endpoints(runtime, reader)
 
 
-def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
+def _archive(runtime: "Runtime", name: str) -> Iterator[Finding]:
+    from pagemind.runtime.errors import PagemindError
+
+    try:
+        with runtime.archives.reader(name) as reader:
+            in_use = reader.info().in_use
+            detail = "yes, and written to now" if in_use else "yes"
+            yield Finding(name, "openable", "ok", detail)
+            yield _database(reader.state.database.quick_check(), name, "state database")
+            yield from _tiers(reader, in_use=in_use)
+    except PagemindError as error:
+        yield Finding(name, "openable", "wrong", error.message, error.hint)
+
+
+def _tiers(reader: "TiersReader", *, in_use: bool) -> Iterator[Finding]:
     """LanceDB: whether it can be read, and what it does not have yet."""
     from pagemind.runtime.errors import PagemindError, SchemaTooNew, UserError
     from pagemind.runtime.tiers.store import TIERS
 
     unwritten = reader.state.outbox.count()
-    waits = "they go out in its next turn, and are found meanwhile"
+    archive = reader.commands == "archives"
+    when = "with its next rows" if archive else "in its next turn"
+    waits = f"they go out {when}, and are found meanwhile"
     yield Finding(
         reader.name,
         "unwritten rows",
@@ -196,7 +224,7 @@ def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
         f"{unwritten:,}",
         waits if unwritten else "",
     )
-    rebuild = f"pagemind memory rebuild {reader.name}"
+    rebuild = f"pagemind {reader.commands} rebuild {reader.name}"
     try:
         reader.store.check()
         rows = {tier: reader.store.count(tier) for tier in TIERS}
@@ -207,6 +235,8 @@ def _tiers(reader: "AgentReader", *, in_use: bool) -> Iterator[Finding]:
         yield Finding(reader.name, "LanceDB", "wrong", error.message, hint)
         return
     detail = f"{rows['recall']:,} rows of recall, {rows['archival']:,} of archival"
+    if archive:
+        detail = f"{rows['archival']:,} rows"
     yield Finding(reader.name, "LanceDB", "ok", detail)
     if reader.embedder is not None:
         yield Finding(
@@ -311,8 +341,9 @@ def _print(found: list[Finding], well: bool) -> None:
     marks = {"ok": ("✓", "green"), "note": ("•", "yellow"), "wrong": ("✗", "bold red")}
     agent = ""
     for each in found:
-        if each.agent != agent:
-            agent = each.agent
+        of = each.agent or (f"archive {each.archive}" if each.archive else "")
+        if of != agent:
+            agent = of
             out.print(Text.assemble("\n", (agent, "bold")))
         line = Text.assemble(marks[each.status], " ", (f"{each.check:<16}", "dim"))
         line.append(visible(each.detail))

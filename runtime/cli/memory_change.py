@@ -49,7 +49,7 @@ def rebuild(
 
     rows = 0
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
-        with _progress("rebuilding") as shown:
+        with rows_progress("rebuilding") as shown:
 
             def on_rows(done: int, total: int) -> None:
                 nonlocal rows
@@ -85,7 +85,7 @@ def reembed(
     from pagemind.runtime.cli.session import opened
 
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
-        with _progress("embedding") as shown:
+        with rows_progress("embedding") as shown:
             done = writer.reembed(shown)
         name = writer.name
     if as_json:
@@ -99,7 +99,7 @@ def reembed(
 
 
 @contextmanager
-def _progress(doing: str) -> Iterator[Callable[[int, int], None]]:
+def rows_progress(doing: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error, moved by calling what it gives with rows done and rows in all."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

@@ -58,7 +58,7 @@ def insert(
         raise typer.BadParameter("give a TEXT or --file, and not both", param_hint="TEXT")
     if sync and not any(path.is_dir() for path in file or ()):
         raise typer.BadParameter("give a folder with --file", param_hint="--sync")
-    said = _said(text) if text else ""
+    said = said_text(text) if text else ""
     options: dict[str, Any] = {"tags": tag or [], "importance": importance}
     left = 0
     with opened(home) as runtime:
@@ -77,7 +77,7 @@ def insert(
     return exit_code(body)
 
 
-def _said(text: str) -> str:
+def said_text(text: str) -> str:
     """The text, or standard input. Raises UserError for none and for too much."""
     from pagemind.runtime.cli.session import text_or_stdin
     from pagemind.runtime.errors import UserError

@@ -15,7 +15,7 @@ def upgrade(
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> int:
-    """Bring the home and every agent to this version. Each file is copied first.
+    """Bring the home, every agent and every archive to this version. Each file is copied first.
 
     Opening an agent does the same for that one. The exit code is 3 if some could not be done.
     """
@@ -34,7 +34,7 @@ def upgrade(
             "done": f"{step}; what it was is in {each.backup}",
             "due": f"{step} is due",
         }.get(each.status, each.detail)
-        print(visible(f"{each.agent or 'home'}: {more}"))
+        print(visible(f"{each.agent or each.archive or 'home'}: {more}"))
     if not changed:
         print("everything is of this version")
     return _PARTLY if behind else 0

@@ -152,3 +152,30 @@ def test_the_request_is_the_next_one(full: Cli) -> None:
     plain = full("inspect", "ada", "--request").out
     assert request["system"][0] in plain
     assert "--- function page_in" in plain
+
+
+def test_answers_about_archives_are_as_documented(cli: Cli) -> None:
+    """The life of one, with a file that is not there."""
+    docs = cli.home / "docs"
+    docs.mkdir()
+    (docs / "hours.md").write_text("# Hours\n\nThe office closes at six.\n", encoding="utf-8")
+    missing = str(docs / "nothing.txt")
+    for section, words, code in (
+        ("archives show", ["new", "handbook", "-e", "none"], 0),
+        ("archives insert", ["insert", "handbook", "-f", str(docs), "-f", missing], 3),
+        ("archives insert", ["insert", "handbook", "Berth 42."], 0),
+        ("archives insert", ["sync", "handbook", str(docs)], 0),
+        ("archives list", ["list"], 0),
+        ("archives show", ["show", "handbook"], 0),
+        ("archives search", ["search", "handbook", "office"], 0),
+        ("archives rebuild", ["rebuild", "handbook"], 0),
+        ("archives reembed", ["reembed", "handbook"], 0),
+        ("archives show", ["delete", "handbook", "--yes"], 0),
+    ):
+        ran = cli("archives", *words, "--json")
+        assert ran.code == code, (words, ran.err)
+        answer = ran.json
+        if section == "archives insert":  # what these runs have none of
+            answer["near"] = answer["near"] or [{"id": "a1", "near": "a2", "similarity": 1.0}]
+            answer["skipped"] = answer["skipped"] or [{"path": "x", "why": "y"}]
+        hold(section, answer)
