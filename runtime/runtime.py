@@ -222,8 +222,8 @@ class Runtime:
                 clock=self.clock,
                 counter=self.counter,
                 write_back=self._write_back,
-                background=self._background,
                 archives=self.archives,
+                background=self._background,
                 closed=self._let_go,
             )
         except BaseException:
@@ -326,8 +326,8 @@ class Runtime:
             clock=self.clock,
             counter=self.counter,
             embedder=self._embedder_of,
-        )
             archives=self.archives,
+        )
 
     def agents(self) -> list[AgentInfo]:
         """Every agent of the home, the one used last first; one that cannot be read says why."""
@@ -427,8 +427,8 @@ class Runtime:
                 embedder=self._embedder_of,
                 write_back=self._write_back,
                 lock=lock,
-            )
                 archives=self.archives,
+            )
         except BaseException:
             lock.release()
             raise
