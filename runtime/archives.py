@@ -107,6 +107,17 @@ class Archives:
             lock.release()
             raise
 
+    def embed_with(self, name: str, embedding: str, *, wait: float = 0.0) -> None:
+        """Name another embedder; `reembed` of a writer makes the table anew with it."""
+        registered = self.registry.find(name)
+        self._embedder(embedding)  # raises for a name that is nobody's
+        lock = self.registry.lock(registered)
+        lock.acquire(wait)
+        try:
+            self.registry.set_embedding(registered.id, embedding)
+        finally:
+            lock.release()
+
     def memory(
         self,
         scope: str,
