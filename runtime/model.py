@@ -150,7 +150,8 @@ class Embedder(Protocol):
         """May load the model to learn the dimensions."""
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector for each text, in order. Raises ModelError."""
+        """One vector for each text, in order; zeros for one of which nothing can be made. Raises
+        ModelError."""
 
     def close(self) -> None:
         """Release what the embedder holds. Idempotent."""

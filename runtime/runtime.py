@@ -31,6 +31,7 @@ from pagemind.runtime.model_choice import (
     require_local,
 )
 from pagemind.runtime.models.embedders import make_embedder
+from pagemind.runtime.models.sound_embedder import SoundEmbedder
 from pagemind.runtime.naming import checked_name, folded
 from pagemind.runtime.reader import AgentInfo, AgentReader, unreadable
 from pagemind.runtime.reembed import sweep_tiers
@@ -71,7 +72,7 @@ class Runtime:
         self.clock = clock or SystemClock()
         self.home = Home(home_path(self._throw_away or home), self.clock)
         self.counter = TokenCounter()
-        self._embedder = embedder
+        self._embedder = SoundEmbedder(embedder) if embedder is not None else None
         self._embedders: dict[str, Embedder | None] = {}
         self._background = background
         self._write_back = WriteBack()

@@ -1,30 +1,37 @@
 """An embedding model behind litellm: texts to unit vectors, in batches, each answer checked.
 
 litellm does no batching and passes on whatever the server sent: here batches are bounded by count
-and by size, vectors are put back in order by their index, and a vector of the wrong length, with
-NaN, or of length zero is an error rather than a row that no search can find.
+and by size, and halved where a server wants fewer; a text that is too long is cut until it is
+taken; vectors are put back in order by their index. A wrong length is an error; NaN and zeros
+become zeros, which no table keeps, unless nothing else came.
 """
 
-import math
+import base64
+import binascii
+import struct
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from pagemind.runtime import settings
-from pagemind.runtime.errors import BadReply
+from pagemind.runtime.errors import BadReply, BadRequest, ContextOverflow
 from pagemind.runtime.legalise import provider_of
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.models import litellm_library
 from pagemind.runtime.models.litellm_errors import Call, translate
 from pagemind.runtime.models.retry import Backoff, retrying
+from pagemind.runtime.models.sound_embedder import settled, unit
 from pagemind.runtime.models.stream_accumulator import get
-from pagemind.runtime.models.window_probe import api_base_of, is_local
+from pagemind.runtime.models.window_probe import api_base_of, is_local, registry_window
 
 _BATCH_TEXTS = 256  # servers refuse more (OpenAI 2,048, many others 256)
 _BATCH_TOKENS = 100_000  # OpenAI refuses 300,000 in one request; counted roughly, hence the margin
 _BYTES_PER_TOKEN = 3
+_FEWEST_TEXTS = 16  # a server that takes no more than this is asked so often as it needs
+_WINDOW_TOKENS = 8192  # where neither the server nor the registry says
+_SHORT_CHARS = 64  # a text that is refused at this length is not too long
 _DIMENSION_PROBE = "dimensions"  # what is embedded once to learn the length of a vector
 
 
@@ -52,6 +59,8 @@ class LitellmEmbedder:
         self._timeout = timeout
         self._backoff = backoff or Backoff()
         self._local = is_local(api_base_of(name, api_base))
+        self._longest = (registry_window(name) or _WINDOW_TOKENS) * _BYTES_PER_TOKEN
+        self._most = _BATCH_TEXTS
         self._lock = threading.Lock()
 
     @property
@@ -65,12 +74,36 @@ class LitellmEmbedder:
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector of unit length for each text, in order; an empty text counts as a space."""
         vectors: list[list[float]] = []
-        for batch in _batches([clean_text(t) if t.strip() else " " for t in texts]):
-            vectors += retrying(partial(self._ask, batch), self._backoff, local=self._local)
+        sent = [self._cut(clean_text(t)) if t.strip() else " " for t in texts]
+        for batch in _batches(sent, self._most):
+            vectors += self._embedded(batch)
         return vectors
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def _cut(self, text: str) -> str:
+        """What the model may read of a text, counted roughly."""
+        if len(text) * 4 <= self._longest:
+            return text
+        return text.encode()[: self._longest].decode("utf-8", "ignore")
+
+    def _embedded(self, batch: list[str]) -> list[list[float]]:
+        """A batch; what the server refuses goes in halves: fewer texts, then less of one."""
+        try:
+            return retrying(partial(self._ask, batch), self._backoff, local=self._local)
+        except (ContextOverflow, BadRequest) as error:
+            refused = error
+        half = len(batch) // 2
+        if half:
+            # Refused for what it is, the first text says so in the end, and nothing more is asked.
+            vectors = self._embedded(batch[:half])
+            if isinstance(refused, BadRequest):  # it was their number
+                self._most = max(_FEWEST_TEXTS, min(self._most, half))
+            return vectors + self._embedded(batch[half:])
+        if isinstance(refused, BadRequest) or len(batch[0]) <= _SHORT_CHARS:
+            raise refused
+        return self._embedded([batch[0][: len(batch[0]) // 2]])
 
     def _ask(self, batch: list[str]) -> list[list[float]]:
         litellm = litellm_library.load()
@@ -102,22 +135,29 @@ class LitellmEmbedder:
         items = data if isinstance(data, list) else []
         if len(items) != expected:
             raise BadReply(f"{self._name} answered {len(items)} vectors for {expected} texts")
-        placed: dict[int, list[float]] = {}
+        placed: dict[int, list[float] | str] = {}
         for position, item in enumerate(items):
             index = get(item, "index")
-            placed[index if isinstance(index, int) else position] = self._unit(
-                get(item, "embedding")
-            )
+            vector = self._vector(get(item, "embedding"))
+            placed[index if isinstance(index, int) else position] = unit(vector)
         if sorted(placed) != list(range(expected)):
             raise BadReply(f"{self._name} answered the same text twice")
-        return [placed[n] for n in range(expected)]
+        size = self._dimensions or 0
+        return settled([placed[n] for n in range(expected)], size, self._name)
 
-    def _unit(self, vector: Any) -> list[float]:
-        if not isinstance(vector, list) or not all(isinstance(v, int | float) for v in vector):
-            raise BadReply(f"{self._name} answered something that is not a vector of numbers")
-        norm = math.sqrt(sum(v * v for v in vector)) if vector else 0.0
-        if not math.isfinite(norm) or norm == 0.0:
-            raise BadReply(f"{self._name} answered a vector of length {norm}")
+    def _vector(self, answer: Any) -> list[float]:
+        """An answer as numbers, of the length that all have."""
+        values = _decoded(answer) if isinstance(answer, str) else answer
+        try:
+            if not isinstance(values, list) or any(isinstance(v, str | bool) for v in values):
+                raise TypeError
+            vector = [float(v) for v in values]
+        except (TypeError, ValueError, OverflowError):
+            raise BadReply(
+                f"{self._name} answered something that is not a vector of numbers"
+            ) from None
+        if not vector:
+            raise BadReply(f"{self._name} answered a vector of length 0")
         with self._lock:
             self._dimensions = self._dimensions or len(vector)
             wanted = self._dimensions
@@ -126,16 +166,25 @@ class LitellmEmbedder:
                 f"{self._name} answered vectors of {len(vector)} dimensions, not {wanted}",
                 hint="set dimensions to what the model makes",
             )
-        return [v / norm for v in vector]
+        return vector
 
 
-def _batches(texts: list[str]) -> Iterator[list[str]]:
+def _decoded(text: str) -> list[float] | None:
+    """The float32 numbers of a base64 answer."""
+    try:
+        data = base64.b64decode(text, validate=True)
+        return list(struct.unpack(f"<{len(data) // 4}f", data))
+    except (binascii.Error, struct.error):
+        return None
+
+
+def _batches(texts: list[str], most: int) -> Iterator[list[str]]:
     """Consecutive texts, bounded by number and by rough tokens; a huge text goes alone."""
     batch: list[str] = []
     tokens = 0
     for text in texts:
         size = len(text.encode()) // _BYTES_PER_TOKEN + 1
-        if batch and (len(batch) == _BATCH_TEXTS or tokens + size > _BATCH_TOKENS):
+        if batch and (len(batch) == most or tokens + size > _BATCH_TOKENS):
             yield batch
             batch, tokens = [], 0
         batch.append(text)

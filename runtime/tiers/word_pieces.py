@@ -1,7 +1,7 @@
 """estimate(): how many word pieces an embedder's tokenizer makes of a text; never too few. Pure.
 
-Counts as WordPiece does, greedily over BERT's uncased vocabulary, without its library. Plain English
-has a piece for every four or five characters, code and URLs for two, digits and punctuation each.
+Counts as WordPiece does, greedily over BERT's uncased vocabulary, without its library. English has
+a piece for every four or five characters, code and URLs for two, digits and punctuation each.
 """
 
 import re
