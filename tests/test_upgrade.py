@@ -27,6 +27,8 @@ from pagemind.runtime.tool import make_tool
 
 FROZEN = sorted((Path(__file__).parent / "frozen").glob("home-v*.tar.gz"))
 NAMES = {"Zoë", "beat", "killed", "fresh"}
+V1 = FROZEN[0]  # from which all steps lead on
+STATE_NOW, HOME_NOW = settings.STATE_SCHEMA, settings.HOME_SCHEMA
 
 
 def unpacked(archive: Path, folder: Path) -> tuple[Path, dict[str, Any]]:
@@ -39,12 +41,22 @@ def unpacked(archive: Path, folder: Path) -> tuple[Path, dict[str, Any]]:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    return unpacked(FROZEN[0], tmp_path)[0]
+    """A home of the first version."""
+    return unpacked(V1, tmp_path)[0]
 
 
 @pytest.fixture
-def newer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This program, one version of each schema further on."""
+def current(old: Path) -> Path:
+    """A home of the version that this program writes."""
+    Runtime.upgrade(old)
+    for backup in old.rglob("*.backup"):
+        backup.unlink()
+    return old
+
+
+@pytest.fixture
+def newer(current: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This program, one version of each schema further on than the `current` home."""
     monkeypatch.setattr(settings, "STATE_SCHEMA", settings.STATE_SCHEMA + 1)
     monkeypatch.setattr(settings, "HOME_SCHEMA", settings.HOME_SCHEMA + 1)
     step = (
@@ -66,6 +78,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def states(home: Path) -> list[Path]:
+    """Those of agents."""
     return sorted(home.glob("agents/*/state.db"))
 
 
@@ -78,8 +91,13 @@ def test_a_frozen_home_is_found_whole(archive: Path, tmp_path: Path) -> None:
     its invariants hold."""
     home, expected = unpacked(archive, tmp_path)
     Runtime.upgrade(home)
-    assert expected.keys() == NAMES
     with Runtime(home) as runtime:
+        shelf = expected.pop("archives", {})
+        assert expected.keys() == NAMES
+        for name, wanted in shelf.items():
+            with runtime.archives.reader(name) as archive:
+                assert contents(archive.state) == wanted
+                assert check_state(archive.state) == []
         for name, wanted in expected.items():
             with runtime.reader(name) as reader:
                 assert contents(reader.state) == wanted
@@ -91,7 +109,13 @@ def test_a_frozen_home_is_found_whole(archive: Path, tmp_path: Path) -> None:
 def test_agents_of_a_frozen_home_go_on(archive: Path, tmp_path: Path) -> None:
     """Each is opened and answers; what it said long ago is found; the cut call has its result."""
     home, expected = unpacked(archive, tmp_path)
+    shelf = expected.pop("archives", {})
     with Runtime(home, background=False) as runtime:
+        for name, wanted in shelf.items():
+            memory = runtime.memory(name, create=False)
+            assert memory.count() == len(wanted["active"])
+            assert memory.add("Added by a later version.").ids
+            assert memory.search("a later version", limit=1)[0].text.startswith("Added")
         for name, wanted in expected.items():
             with runtime.writer(name) as writer:
                 writer.rebuild(lambda done, total: None)  # the tiers were not frozen
@@ -100,7 +124,7 @@ def test_agents_of_a_frozen_home_go_on(archive: Path, tmp_path: Path) -> None:
             assert agent.send("Are you there?").text == "Still here."
             assert runtime.drain(agent)
             assert check_state(agent.state) == []
-            assert check_tiers(agent.state, agent.engine._store) == []
+            assert check_tiers(agent.state, agent.engine._own.store) == []
             assert agent.state.journal.last_seq > len(wanted["messages"])
             for message in wanted["messages"]:
                 assert agent.state.journal.get([message[0]])[message[0]].text == message[4]
@@ -114,30 +138,85 @@ def test_agents_of_a_frozen_home_go_on(archive: Path, tmp_path: Path) -> None:
                 assert runtime.info("killed").messages == len(wanted["messages"]) + 4
 
 
+# --- from the first version to this one -----------------------------------------------------------
+
+
+def test_the_first_version_gets_every_step(old: Path) -> None:
+    """What later versions added is there, and page gists are on their way into their tier."""
+    before = {path: _dump(path) for path in [old / "home.db", *states(old)]}
+    done = Runtime.upgrade(old)
+    assert {each.agent for each in done} == NAMES | {""}
+    assert {each.status for each in done} == {"done"}
+    assert {each.before for each in done} == {1}
+    assert {each.after for each in done if each.agent} == {STATE_NOW}
+    assert {each.after for each in done if not each.agent} == {HOME_NOW}
+    for path, rows in before.items():
+        assert _dump(path.with_suffix(".v1.backup")) == rows
+    made = {path: _tables(path) for path in before}
+    assert {"archives"} <= made[old / "home.db"]
+    assert all({"accesses", "documents"} <= made[path] for path in states(old))
+    with Runtime(old) as runtime:
+        assert runtime.archives.all() == []
+        with runtime.reader("Zoë") as reader:
+            waiting = {i.key for i in reader.state.outbox.pending(10_000) if i.tier == "pages"}
+            assert waiting == {page.short_id for page in reader.state.pages.all()}
+            assert waiting
+
+
+def test_a_migrated_file_has_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
+    """Columns, indices and triggers, whatever steps led there."""
+    Runtime.upgrade(old)
+    fresh = tmp_path / "fresh"
+    with Runtime(fresh) as runtime:
+        runtime.create("ada")
+    assert _schema(old / "home.db") == _schema(fresh / "home.db")
+    assert _schema(states(old)[0]) == _schema(states(fresh)[0])
+
+
+def _tables(path: Path) -> set[str]:
+    return {name for kind, name, _ in _schema(path) if kind == "table"}
+
+
+def _schema(path: Path) -> list[tuple[str, str, str]]:
+    """Everything that was created, without white space and comments."""
+    connection = sqlite3.connect(path)
+    try:
+        rows = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT NULL")
+        return sorted((kind, name, "".join(sql.split())) for kind, name, sql in rows)
+    finally:
+        connection.close()
+
+
 # --- the next version -----------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("newer")
-def test_upgrade_brings_everything_up_after_backups(old: Path) -> None:
+def test_upgrade_brings_everything_up_after_backups(current: Path) -> None:
     """Home and agents: each file has its step done, and beside it lies what it was, byte by byte
     in its contents."""
-    before = {path: _dump(path) for path in [old / "home.db", *states(old)]}
-    done = Runtime.upgrade(old)
+    before = {path: _dump(path) for path in [current / "home.db", *states(current)]}
+    done = Runtime.upgrade(current)
     assert {each.agent for each in done} == NAMES | {""}
-    assert {(each.status, each.before, each.after) for each in done} == {("done", 1, 2)}
-    for path, rows in before.items():
-        assert version_of(path) == 2
-        assert _dump(path.with_suffix(".v1.backup")) == rows
-        assert version_of(path.with_suffix(".v1.backup")) == 1
-    assert {Path(str(each.backup)) for each in done} == {
-        path.with_suffix(".v1.backup") for path in before
+    assert {(each.status, each.before, each.after) for each in done} == {
+        ("done", now, now + 1) for now in (STATE_NOW, HOME_NOW)
     }
-    with Runtime(old) as runtime:
+    for path, rows in before.items():
+        backup = _backup(path)
+        assert version_of(path) == version_of(backup) + 1
+        assert _dump(backup) == rows
+    assert {Path(str(each.backup)) for each in done} == set(map(_backup, before))
+    with Runtime(current) as runtime:
         agent = runtime.agent("killed", model=ScriptedModel(after="Yes."))
         moods = [row[0] for row in agent.state.database.rows("SELECT mood FROM turns")]
         assert moods == ["calm", "tense"]
         assert agent.send("Go on.").text == "Yes."
-    assert {each.status for each in Runtime.upgrade(old)} == {"current"}
+    assert {each.status for each in Runtime.upgrade(current)} == {"current"}
+
+
+def _backup(path: Path) -> Path:
+    """Of the version before the next one."""
+    now = HOME_NOW if path.name == "home.db" else STATE_NOW
+    return path.with_suffix(f".v{now}.backup")
 
 
 def _dump(path: Path) -> list[str]:
@@ -149,37 +228,37 @@ def _dump(path: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("newer")
-def test_a_dry_upgrade_changes_nothing(old: Path) -> None:
+def test_a_dry_upgrade_changes_nothing(current: Path) -> None:
     """It says what is due, and not a byte is written."""
-    before = digests(old)
-    done = Runtime.upgrade(old, dry=True)
+    before = digests(current)
+    done = Runtime.upgrade(current, dry=True)
     assert {each.status for each in done} == {"due"}
-    assert digests(old) == before
+    assert digests(current) == before
 
 
 @pytest.mark.usefixtures("newer")
-def test_a_reader_says_how_to_upgrade(old: Path) -> None:
+def test_a_reader_says_how_to_upgrade(current: Path) -> None:
     """Reading never writes: the error names the command."""
-    with Runtime(old) as runtime, pytest.raises(StorageError) as refused:
+    with Runtime(current) as runtime, pytest.raises(StorageError) as refused:
         runtime.reader("Zoë")
     assert "pagemind upgrade" in refused.value.hint
 
 
 @pytest.mark.usefixtures("newer")
 def test_a_step_that_fails_leaves_the_old_version(
-    old: Path, monkeypatch: pytest.MonkeyPatch
+    current: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent is named, the others are brought up, and the program of before still works."""
-    broken = schema.STATE_MIGRATIONS[1] + "UPDATE turns SET nonsense = 1;\n"
-    monkeypatch.setitem(schema.STATE_MIGRATIONS, 1, broken)
-    before = [_dump(path) for path in states(old)]
-    done = Runtime.upgrade(old)
+    broken = schema.STATE_MIGRATIONS[STATE_NOW] + "UPDATE turns SET nonsense = 1;\n"
+    monkeypatch.setitem(schema.STATE_MIGRATIONS, STATE_NOW, broken)
+    before = [_dump(path) for path in states(current)]
+    done = Runtime.upgrade(current)
     assert {each.status for each in done if each.agent} == {"failed"}
     assert all("nonsense" in each.detail for each in done if each.agent)
-    assert [_dump(path) for path in states(old)] == before
-    assert not list(old.glob("agents/*/*.backup"))  # a second try makes its own
-    monkeypatch.setattr(settings, "STATE_SCHEMA", 1)
-    with Runtime(old) as runtime:
+    assert [_dump(path) for path in states(current)] == before
+    assert not list(current.glob("agents/*/*.backup"))  # a second try makes its own
+    monkeypatch.setattr(settings, "STATE_SCHEMA", STATE_NOW)
+    with Runtime(current) as runtime:
         assert runtime.agent("fresh", model=ScriptedModel(after="Yes.")).send("Hi").text == "Yes."
 
 
@@ -190,8 +269,9 @@ DYING = """
     from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.state import database, schema
 
-    settings.STATE_SCHEMA = 2
-    schema.STATE_MIGRATIONS[1] = (
+    now = settings.STATE_SCHEMA
+    settings.STATE_SCHEMA = now + 1
+    schema.STATE_MIGRATIONS[now] = (
         "ALTER TABLE turns ADD COLUMN mood TEXT;\\nUPDATE turns SET mood = 'calm';\\n"
     )
     point, left = sys.argv[2], [1]
@@ -218,39 +298,41 @@ DYING = """
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills itself with SIGKILL")
 @pytest.mark.parametrize(
-    ("point", "version"), [("UPDATE turns SET mood", 1), ("COMMIT", 1), ("after", 2)]
+    ("point", "steps"), [("UPDATE turns SET mood", 0), ("COMMIT", 0), ("after", 1)]
 )
 def test_killed_in_a_migration(
-    old: Path, monkeypatch: pytest.MonkeyPatch, point: str, version: int
+    current: Path, monkeypatch: pytest.MonkeyPatch, point: str, steps: int
 ) -> None:
     """Before its commit the old version is intact, after it the new one is; a second run does the
     rest, and never writes over a backup."""
-    before = {path: _dump(path) for path in states(old)}
-    child = python(DYING, old, point)
+    before = {path: _dump(path) for path in states(current)}
+    child = python(DYING, current, point)
     errors = child.communicate(timeout=60)[1]
     assert child.returncode == -signal.SIGKILL, errors
-    versions = sorted(version_of(path) for path in states(old))
-    assert versions == [1, 1, 1, version]
-    backups = {path: path.read_bytes() for path in old.glob("agents/*/*.backup")}
+    versions = sorted(version_of(path) for path in states(current))
+    assert versions == [STATE_NOW] * 3 + [STATE_NOW + steps]
+    backups = {path: path.read_bytes() for path in current.glob("agents/*/*.backup")}
     assert len(backups) == 1
     for path, rows in before.items():
-        if version_of(path) == 1:
+        if version_of(path) == STATE_NOW:
             assert _dump(path) == rows
-    monkeypatch.setattr(settings, "STATE_SCHEMA", 2)
+    monkeypatch.setattr(settings, "STATE_SCHEMA", STATE_NOW + 1)
     step = "ALTER TABLE turns ADD COLUMN mood TEXT;\nUPDATE turns SET mood = 'calm';\n"
-    monkeypatch.setitem(schema.STATE_MIGRATIONS, 1, step)
-    done = Runtime.upgrade(old)
+    monkeypatch.setitem(schema.STATE_MIGRATIONS, STATE_NOW, step)
+    done = Runtime.upgrade(current)
     assert {each.status for each in done if each.agent} <= {"done", "current"}
-    assert {version_of(path) for path in states(old)} == {2}
+    assert {version_of(path) for path in states(current)} == {STATE_NOW + 1}
     for path, data in backups.items():
         assert path.read_bytes() == data
-    assert not list(old.rglob("*.unfinished"))
+    assert not list(current.rglob("*.unfinished"))
 
 
 @pytest.mark.usefixtures("newer")
-def test_an_agent_in_use_is_left_for_later(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_agent_in_use_is_left_for_later(
+    current: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The rest is done, and the exit code says that not all is."""
-    busy = next(old.glob("agents/*/state.db"))
+    busy = next(current.glob("agents/*/state.db"))
     script = """
         import sys
         from filelock import FileLock
@@ -262,18 +344,19 @@ def test_an_agent_in_use_is_left_for_later(old: Path, capsys: pytest.CaptureFixt
     assert child.stdout is not None
     assert child.stdout.readline() == "held\n"
     try:
-        assert main(["upgrade", "--json", "--home", str(old)]) == 3
+        assert main(["upgrade", "--json", "--home", str(current)]) == 3
     finally:
         child.communicate("\n", timeout=30)
     items = json.loads(capsys.readouterr().out)["items"]
     assert sorted(item["status"] for item in items) == ["done"] * 4 + ["in_use"]
-    assert main(["upgrade", "--home", str(old)]) == 0
-    assert "version 1 → 2; what it was is in" in capsys.readouterr().out
+    assert main(["upgrade", "--home", str(current)]) == 0
+    step = f"version {STATE_NOW} → {STATE_NOW + 1}"
+    assert f"{step}; what it was is in" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("newer")
 def test_no_room_for_the_backup_means_no_migration(
-    old: Path, monkeypatch: pytest.MonkeyPatch
+    current: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is changed before the copy is on disk."""
 
@@ -281,10 +364,10 @@ def test_no_room_for_the_backup_means_no_migration(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(database_module, "_flush", refuse)
-    before = digests(old)
+    before = digests(current)
     with pytest.raises(StorageError, match="no space for the backup; nothing was changed"):
-        Runtime.upgrade(old)
-    assert digests(old) == before
+        Runtime.upgrade(current)
+    assert digests(current) == before
 
 
 # --- from the future ------------------------------------------------------------------------------
@@ -323,7 +406,7 @@ def test_a_newer_agent_is_refused_untouched(old: Path, mode: str) -> None:
         assert runtime.agent("fresh", model=ScriptedModel(after="Yes.")).send("Hi").text == "Yes."
     (zoe,) = [each for each in Runtime.upgrade(old) if each.agent == "Zoë"]
     assert zoe.status == "failed"
-    assert "this pagemind knows 1" in zoe.detail
+    assert f"this pagemind knows {STATE_NOW}" in zoe.detail
     assert digests(path.parent) == before
     holder.close()
 
@@ -349,7 +432,7 @@ def test_a_newer_tier_is_refused_untouched(old: Path, monkeypatch: pytest.Monkey
         assert not runtime.drain(agent, 5)
         found = agent.engine.search("recall", "Rex", SearchFilters(), 3)
         assert "Rex" in found.hits[0].text
-        (finding,) = [f for f in check_tiers(agent.state, agent.engine._store)]
+        (finding,) = [f for f in check_tiers(agent.state, agent.engine._own.store)]
         assert "newer pagemind" in finding.detail
         assert finding.repair == ""
         agent.close()
