@@ -30,9 +30,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`evidence` holds ids of turns, all of which are needed; `stale` those that were true once
-    and must not come first. `as_of` is when it is asked; None is after the last turn. A question
-    without evidence has no answer in the conversation (`kind` says why) and is not scored."""
+    """`evidence` holds ids of turns, all of which are needed unless `one_is_enough`; `stale` those
+    that were true once and must not come first. `as_of` is when it is asked; None is after the last
+    turn. `sessions` are those of the evidence, where the data says more than its turns do. A
+    question without evidence has no answer in the conversation and is not scored."""
 
     id: str
     text: str
@@ -41,6 +42,8 @@ class Question:
     gold: str = ""
     stale: tuple[str, ...] = ()
     as_of: datetime | None = None
+    sessions: tuple[int, ...] = ()
+    one_is_enough: bool = False
     held_out: bool = False
 
 

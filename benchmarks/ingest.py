@@ -8,6 +8,7 @@ searches. Vectors are kept apart from homes, by text: another index does not emb
 
 import hashlib
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,12 @@ from pagemind.runtime.model import Embedder
 from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import SearchFilters, SearchResult
-from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS, HOME_SCHEMA, STATE_SCHEMA
+from pagemind.runtime.settings import (
+    CONVERSATION_PAUSE_SECONDS,
+    STATE_SCHEMA,
+    TEXT_RECIPE,
+    TIER_SCHEMA,
+)
 from pagemind.runtime.testing import ScriptedModel
 
 AGENT = "bench"
@@ -90,7 +96,7 @@ class Lived:
     agent: Agent
     clock: FrozenClock
     seqs: dict[str, int]
-    end: datetime
+    last: datetime  # when the last turn was said
 
     @property
     def turns(self) -> dict[int, str]:
@@ -100,9 +106,9 @@ class Lived:
         self, query: str, limit: int, as_of: datetime | None = None, **more: Any
     ) -> SearchResult:
         """The product's search at a time: what was said after it is not there yet."""
-        at = as_of or self.end
+        at = as_of or self.last + ASKED_AFTER
         self.clock.advance(seconds=(at - self.clock.now()).total_seconds())
-        filters = SearchFilters(end=as_of) if as_of is not None else SearchFilters()
+        filters = SearchFilters(end=at) if at <= self.last else SearchFilters()
         return self.agent.engine.search("recall", query, filters, limit, **more)
 
 
@@ -120,17 +126,18 @@ def lived(
     with tempfile.TemporaryDirectory(prefix="pagemind-bench-") as folder:
         home = Path(folder) / "home"
         if cache is not None:
-            home = cache / f"{conversation.id}-{_key(conversation, embedding)}"
+            name = re.sub(r"[^\w-]", "_", conversation.id)
+            home = cache / f"{name}-{_key(conversation, embedding)}"
         marker = home / "lived.json"
         if not marker.exists():
             shutil.rmtree(home, ignore_errors=True)  # a run that was stopped
             _live(home, conversation, embedding, embedder)
         seqs = json.loads(marker.read_text(encoding="utf-8"))
-        end = max(turn.at for turn in conversation.turns) + ASKED_AFTER
-        clock = FrozenClock(end)
+        last = max(turn.at for turn in conversation.turns)
+        clock = FrozenClock(last + ASKED_AFTER)
         with Runtime(home, clock=clock, embedder=embedder, background=False) as runtime:
             agent = runtime.agent(AGENT, model=_model(), create=False)
-            yield Lived(runtime, agent, clock, seqs, end)
+            yield Lived(runtime, agent, clock, seqs, last)
 
 
 def _live(
@@ -181,7 +188,7 @@ def _model() -> ScriptedModel:
 
 def _key(conversation: Conversation, embedding: str) -> str:
     found = hashlib.sha256(
-        f"{conversation.digest} {embedding} {STATE_SCHEMA} {HOME_SCHEMA}".encode()
+        f"{conversation.digest} {embedding} {STATE_SCHEMA} {TIER_SCHEMA} {TEXT_RECIPE}".encode()
     )
     for name in _MAKERS:
         found.update((ROOT / "runtime" / "tiers" / name).read_bytes())

@@ -1,18 +1,21 @@
 """How much of the evidence the search finds, through the product's own ingest and search.
 
-    python benchmarks/retrieval.py --data locomo10.json [--embedding local/minilm|none]
-                                   [--conversation ID …] [--ranking NAME] [--cache FOLDER]
-                                   [--dump FILE] [--json FILE]
+    python benchmarks/retrieval.py --data FILE        LoCoMo, LongMemEval or MSC-Self-Instruct
+    python benchmarks/retrieval.py --synthetic SEED [--turns N] [--held-out]
+        [--embedding local/minilm|none|hashing] [--ranking NAME] [--conversation ID …] [--first N]
+        [--cache FOLDER] [--dump FILE] [--json FILE]
 
 A question's evidence is a set of turns. Each conversation is lived through by an agent of its own;
-questions are asked after its last session. Tokens are cl100k, of the lines as a model is shown
-them, one header for each session, nothing shortened. The interval is a bootstrap over
-conversations. A second run with the same --cache only searches.
+questions are asked after its last session, or when the data says. Tokens are cl100k, of the lines
+as a model is shown them, one header for each session, nothing shortened. The interval is a
+bootstrap over conversations. A second run with the same --cache only searches. On the synthetic
+set every third question is held out unless --held-out asks for just these.
 """
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
@@ -20,9 +23,20 @@ from typing import Any
 
 from corpus import Conversation, Corpus, Question, WrongFile
 from ingest import KeptVectors, lived, open_embedder
-from locomo import load_locomo
+from loaders import LOADERS, load
 from machine import header, parser, table, write
-from scoring import Scored, at_tokens, by, figures, held_in, interval
+from scoring import (
+    Scored,
+    any_or_all,
+    at_tokens,
+    by,
+    figures,
+    held_in,
+    interval,
+    rank_of,
+    stale_first,
+)
+from synthetic import TURNS, split, synthetic
 
 from pagemind.runtime.services import Hit, SearchResult
 from pagemind.runtime.tiers.results import format_hits
@@ -30,11 +44,18 @@ from pagemind.runtime.tokens import TokenCounter
 
 LIMIT = 200  # a budget of 3,072 tokens holds more than 50 short lines
 SEED = 1
+MANY = 12  # conversations: more are not listed
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser(__doc__)
-    arguments.add_argument("--data", type=Path, metavar="FILE", required=True)
+    source = arguments.add_mutually_exclusive_group(required=True)
+    source.add_argument("--data", type=Path, metavar="FILE")
+    source.add_argument("--synthetic", type=int, metavar="SEED")
+    arguments.add_argument("--format", choices=tuple(LOADERS), help="of --data, if it is in doubt")
+    arguments.add_argument("--turns", type=int, default=TURNS, help="of the synthetic chat")
+    arguments.add_argument("--held-out", action="store_true", help="the split nothing is fitted on")
+    arguments.add_argument("--first", type=int, metavar="N", help="only so many conversations")
     arguments.add_argument("--embedding", default="local/minilm")
     arguments.add_argument("--ranking", default=None, help="a named ranking of the search")
     arguments.add_argument("--conversation", nargs="+", metavar="ID")
@@ -44,9 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     asked = arguments.parse_args(argv)
     try:
-        corpus = load_locomo(asked.data)
-        if asked.conversation:
-            corpus = corpus.only(asked.conversation)
+        corpus = corpus_of(asked)
     except WrongFile as error:
         print(error, file=sys.stderr)
         return 2
@@ -57,6 +76,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(found)
     write(asked.json, found)
     return 0
+
+
+def corpus_of(asked: Namespace) -> Corpus:
+    """What the command line names. Raises WrongFile."""
+    if asked.data is not None:
+        corpus = load(asked.data, asked.format)
+    else:
+        corpus = split(synthetic(asked.synthetic, asked.turns), held_out=asked.held_out)
+    if asked.conversation:
+        corpus = corpus.only(asked.conversation)
+    return replace(corpus, conversations=corpus.conversations[: asked.first])
 
 
 @dataclass
@@ -91,21 +121,22 @@ class Bench:
         """Every question of a conversation that has evidence, and its line of the dump."""
         with lived(conversation, self.embedding, embedder, self.cache) as there:
             turns, costs = there.turns, Costs()
+            sessions = {turn.id: turn.session for turn in conversation.turns}
             for question in conversation.questions:
-                if not question.evidence:
+                if not question.evidence and not question.stale:
                     continue
                 result = there.ask(question.text, LIMIT, question.as_of, ranking=self.ranking)
                 ids = [turns[hit.seq] for hit in result.hits]
-                ranks = tuple(
-                    ids.index(each) + 1 if each in ids else None for each in question.evidence
-                )
-                held = held_in(question.evidence, costs.lines(result, ids))
-                scored = Scored(conversation.id, question.kind, ranks, held)
+                scored = score(conversation.id, question, ids, sessions, costs.lines(result, ids))
                 yield scored, _line(conversation, question, result, ids)
 
-    def figures(self, scored: Sequence[Scored]) -> dict[str, Any]:
+    def figures(self, everything: Sequence[Scored]) -> dict[str, Any]:
+        identifiers = [each for each in everything if each.kind == "identifier"]  # told apart
+        scored = [each for each in everything if each.ranks and each not in identifiers]
+        forget = [each for each in everything if not each.ranks]
         main = [each for each in scored if each.kind in self.corpus.main]
-        return {
+        groups = by(scored, lambda q: q.kind, self.corpus.categories)
+        found: dict[str, Any] = {
             **header(seed=SEED, data=(each.digest for each in self.corpus.conversations)),
             "corpus": self.corpus.name,
             "embedding": self.embedding,
@@ -114,11 +145,11 @@ class Bench:
             "cats_1_4": figures(main),
             "all_5": figures(scored),
             "by_category": {
-                kind: {**figures(group), "questions": len(group)}
-                for kind, group in by(scored, lambda q: q.kind, self.corpus.categories).items()
+                kind: {**figures(group), "questions": len(group)} for kind, group in groups.items()
             },
             "at_tokens": at_tokens(main),
             "at_tokens_all": at_tokens(scored),
+            "any_or_all": any_or_all(scored),
             "interval_r@10": {"cats_1_4": interval(main, 10), "all_5": interval(scored, 10)},
             "by_conversation": {
                 name: {
@@ -129,6 +160,46 @@ class Bench:
             },
             "notes": self.corpus.notes,
         }
+        if identifiers:
+            first = sum(each.ranks[0] == 1 for each in identifiers)
+            found["identifiers"] = {"questions": len(identifiers), "rank_1": first}
+        if (stale := stale_first(scored)) is not None:
+            found["stale_first"] = stale
+        if forget:
+            found["forget_found@10"] = stale_first(forget)
+        return found
+
+
+def score(
+    conversation: str,
+    question: Question,
+    ids: Sequence[str],
+    sessions: Mapping[str, int],
+    lines: Sequence[tuple[str, str, int, int]],
+) -> Scored:
+    """The outcome of one ranked list of turns."""
+    evidence = question.evidence
+    ranks = [rank_of(each, ids) for each in evidence]
+    order = list(dict.fromkeys(sessions[each] for each in ids))
+    wanted = question.sessions or tuple(dict.fromkeys(sessions[each] for each in evidence))
+    held = held_in(evidence, lines) if evidence else {}
+    if question.one_is_enough:
+        found = [rank for rank in ranks if rank is not None]
+        ranks = [min(found, default=None)]
+        held = {budget: float(share > 0) for budget, share in held.items()}
+    stale = None
+    if question.stale:  # without evidence: whether it is found at all
+        first = min((rank_of(each, ids) or LIMIT for each in question.stale), default=LIMIT)
+        best = min((rank or LIMIT for rank in ranks), default=10)
+        stale = first < best
+    return Scored(
+        conversation,
+        question.kind,
+        tuple(ranks),
+        tuple(rank_of(each, order) for each in wanted),
+        held,
+        stale,
+    )
 
 
 class Costs:
@@ -194,32 +265,32 @@ def _line(
 
 def show(found: dict[str, Any]) -> None:
     """The figures as tables."""
+    main = "cats 1-4" if found["corpus"] == "locomo" else "without swapped"
     keys = ["r@5", "r@10", "r@20", "r@50", "all@10", "mrr"]
     rows: list[list[object]] = []
     for name, group in (
         *found["by_category"].items(),
-        ("cats 1-4", found["cats_1_4"]),
+        (main, found["cats_1_4"]),
         ("all", found["all_5"]),
     ):
         if group:
             rows.append([name, group.get("questions", ""), *(group[key] for key in keys)])
     table([f"{found['corpus']}, {found['embedding']}", "questions", *keys], rows)
-    budgets = found["at_tokens"]
     print()
-    table(
-        ["recall in tokens", *budgets],
-        [["cats 1-4", *budgets.values()], ["all", *found["at_tokens_all"].values()]],
-    )
+    budgets = [[main, *found["at_tokens"].values()], ["all", *found["at_tokens_all"].values()]]
+    table(["recall in tokens", *found["at_tokens"]], budgets)
     print()
-    table(
-        ["R@10 of", *found["by_conversation"]],
-        [
-            ["cats 1-4", *(each["cats_1_4"] for each in found["by_conversation"].values())],
-            ["all", *(each["all_5"] for each in found["by_conversation"].values())],
-        ],
-    )
+    table(list(found["any_or_all"]), [list(found["any_or_all"].values())])
+    print()
+    if len(found["by_conversation"]) <= MANY:
+        each = found["by_conversation"].values()
+        rows = [[main, *(e["cats_1_4"] for e in each)], ["all", *(e["all_5"] for e in each)]]
+        table(["R@10 of", *found["by_conversation"]], rows)
     for name, (low, high) in found["interval_r@10"].items():
         print(f"R@10 of {name}: 95 % within {low} and {high}")
+    for name in ("identifiers", "stale_first", "forget_found@10"):
+        if name in found:
+            print(f"{name}: {found[name]}")
 
 
 if __name__ == "__main__":

@@ -7,21 +7,27 @@ all of it there; MRR the mean of 1 ÷ rank of the first. In percent.
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 KS = (5, 10, 20, 50)
 BUDGETS = (512, 1024, 2048, 3072)
 DRAWS = 2000  # of the bootstrap
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
     """One question's outcome. `ranks` are those of its evidence, from 1; None: not found.
-    `held` says for each budget what share of the evidence stands in that many tokens."""
+    `sessions` are those of the sessions it stands in, each ranked by its first turn. `held` says
+    for each budget what share of the evidence stands in that many tokens; `stale` whether what was
+    true once came before what is."""
 
     conversation: str
     kind: str
     ranks: tuple[int | None, ...]
+    sessions: tuple[int | None, ...] = ()
     held: Mapping[int, float] = field(default_factory=dict)
+    stale: bool | None = None
 
     def recall(self, k: int) -> float:
         return sum(rank is not None and rank <= k for rank in self.ranks) / len(self.ranks)
@@ -40,6 +46,31 @@ def figures(questions: Sequence[Scored]) -> dict[str, float]:
     found["all@10"] = _percent([float(q.recall(10) == 1.0) for q in questions])
     found["mrr"] = _percent([q.reciprocal for q in questions])
     return found
+
+
+def any_or_all(questions: Sequence[Scored]) -> dict[str, float]:
+    """Shares of the questions with one, and with all, of their turns and sessions found."""
+    if not questions:
+        return {}
+    found: dict[str, float] = {}
+    for k in KS[:2]:
+        for unit in ("turn", "session"):
+            ranks = [q.ranks if unit == "turn" else q.sessions for q in questions]
+            within = [[r is not None and r <= k for r in each] for each in ranks]
+            found[f"{unit}_any@{k}"] = _percent([float(any(each)) for each in within])
+            found[f"{unit}_all@{k}"] = _percent([float(all(each)) for each in within])
+    return found
+
+
+def stale_first(questions: Sequence[Scored]) -> float | None:
+    """How often what was true once ranks before what is; None where nothing changes."""
+    told = [float(q.stale) for q in questions if q.stale is not None]
+    return _percent(told) if told else None
+
+
+def rank_of(wanted: T, found: Sequence[T]) -> int | None:
+    """From 1; None if it is not there."""
+    return found.index(wanted) + 1 if wanted in found else None
 
 
 def at_tokens(questions: Sequence[Scored]) -> dict[str, float]:
