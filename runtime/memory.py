@@ -214,7 +214,7 @@ class Memory:
 
     def _closest(self, text: str) -> list[tuple[str, float]]:
         """The nearest one that was there, if it is near."""
-        close = self._reader.search.near(text, 1)
+        close = self._reader.near(text, 1)
         return [(id, round(cosine, 3)) for id, cosine in close if cosine >= NEAR_DUPLICATE]
 
     def _told(self, result: SearchResult, max_tokens: int | None) -> Matches:

@@ -75,10 +75,6 @@ class TiersWriter(TiersReader):
         self._kick()
         return changed is not None
 
-    def near(self, text: str, limit: int = 3) -> list[tuple[str, float]]:
-        """Passages that mean nearly the same: short ids and cosines, the closest first."""
-        return self.search.near(text, limit)
-
     def restore_passage(self, number: int, version: int) -> Passage:
         """Give a passage the text of a version, and bring it back if it was retired."""
         passages = self.state.passages
@@ -139,6 +135,18 @@ class TiersWriter(TiersReader):
             self._write_back.register(
                 self._key, self.state.outbox, self.store, self.embedder, zone=self.zone
             )
+
+    def carry_over(self, on_rows: OnRows) -> bool:
+        """Write all that is pending to the tiers, without waiting for vectors; whether that was
+        done. After many inserts: a search looks through a few thousand pending rows only."""
+        total = self.state.outbox.count()
+        while left := self.state.outbox.count():
+            on_rows(max(0, total - left), total)
+            self._write_back.drain(self._key, _POLL_SECONDS, vectors=False)
+            if self.state.outbox.count() == left and self._write_back.status(self._key).last_error:
+                return False  # they wait, and doctor says why
+        on_rows(total, total)
+        return True
 
     def _refuse_newer(self) -> None:
         """What a newer pagemind wrote is not ours to drop."""

@@ -1,5 +1,6 @@
 """Memory as a library: an archive without an agent, a model or a loop."""
 
+import re
 import signal
 import sys
 import threading
@@ -52,6 +53,23 @@ def test_ten_lines_are_enough(tmp_path: Path) -> None:
         assert runtime.agents() == []
 
 
+def test_the_example_of_the_page_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """docs/memory-library.md, as it stands."""
+    page = Path(__file__).parents[1] / "docs" / "memory-library.md"
+    (example,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    monkeypatch.setenv("PAGEMIND_HOME", str(tmp_path))
+    monkeypatch.setattr("pagemind.runtime.archives.DEFAULT_EMBEDDING", "hashing")
+    exec(example, {})
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("a1 ")
+    assert out[-2:] == [
+        "1 user inserted Ada prefers to be called in the morning.",
+        "2 user edited Ada prefers to be called in the evening.",
+    ]
+
+
 def test_what_was_added_is_there_in_the_next_process(tmp_path: Path) -> None:
     """Closing is no condition: the text, its tags, importance and metadata are on disk."""
     with Runtime(tmp_path, embedder=HashingEmbedder(64)) as runtime:
@@ -71,6 +89,19 @@ def test_the_same_text_is_a_duplicate(memory: Memory) -> None:
     again = memory.add("The boat is called Nomad. ")
     assert (again.ids, again.duplicates, again.id) == ((), ("a1",), first.id)
     assert memory.count() == len(memory) == 1
+
+
+def test_what_means_nearly_the_same_is_named(memory: Memory) -> None:
+    """Written out or not, so that a program may update the old one instead."""
+    memory.add("Ada prefers to be called in the morning, before ten.")
+    added = memory.add("Ada prefers to be called in the morning, before ten!")
+    assert [(each.id, each.near) for each in added.near] == [("a2", "a1")]
+    assert 0.92 <= added.near[0].similarity <= 1
+    assert memory.add("The harbour light went out.").near == ()
+    memory.add([f"Ship {n} sailed on day {n} of the year." for n in range(80)])
+    added = memory.add("Ada prefers to be called in the morning; before ten.")
+    assert {each.near for each in added.near} <= {"a1", "a2"}
+    assert len(added.near) == 1
 
 
 def test_many_are_added_as_one(memory: Memory) -> None:

@@ -22,6 +22,7 @@ from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.state import database as database_module
 from pagemind.runtime.state import schema
 from pagemind.runtime.state.database import version_of
+from pagemind.runtime.state.state import State
 from pagemind.runtime.testing import ScriptedModel
 from pagemind.runtime.tool import make_tool
 
@@ -39,6 +40,11 @@ def unpacked(archive: Path, folder: Path) -> tuple[Path, dict[str, Any]]:
     return folder / "home", found
 
 
+def found_of(state: State, wanted: dict[str, Any]) -> dict[str, Any]:
+    """What is there of what was there."""
+    return {key: value for key, value in contents(state).items() if key in wanted}
+
+
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
     """A home of the first version."""
@@ -46,12 +52,13 @@ def old(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def current(old: Path) -> Path:
-    """A home of the version that this program writes."""
-    Runtime.upgrade(old)
-    for backup in old.rglob("*.backup"):
+def current(tmp_path: Path) -> Path:
+    """A home of the version that this program writes, with an archive."""
+    home = unpacked(FROZEN[-1], tmp_path / "current")[0]
+    Runtime.upgrade(home)
+    for backup in home.rglob("*.backup"):
         backup.unlink()
-    return old
+    return home
 
 
 @pytest.fixture
@@ -78,8 +85,8 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def states(home: Path) -> list[Path]:
-    """Those of agents."""
-    return sorted(home.glob("agents/*/state.db"))
+    """Those of agents and archives."""
+    return sorted(home.glob("*/*/state.db"))
 
 
 # --- the first version, by today's program --------------------------------------------------------
@@ -96,11 +103,11 @@ def test_a_frozen_home_is_found_whole(archive: Path, tmp_path: Path) -> None:
         assert expected.keys() == NAMES
         for name, wanted in shelf.items():
             with runtime.archives.reader(name) as archive:
-                assert contents(archive.state) == wanted
+                assert found_of(archive.state, wanted) == wanted
                 assert check_state(archive.state) == []
         for name, wanted in expected.items():
             with runtime.reader(name) as reader:
-                assert contents(reader.state) == wanted
+                assert found_of(reader.state, wanted) == wanted
                 found = check_state(reader.state)
                 assert [each for each in found if each.status == "wrong"] == []
 
@@ -253,10 +260,10 @@ def test_a_step_that_fails_leaves_the_old_version(
     monkeypatch.setitem(schema.STATE_MIGRATIONS, STATE_NOW, broken)
     before = [_dump(path) for path in states(current)]
     done = Runtime.upgrade(current)
-    assert {each.status for each in done if each.agent} == {"failed"}
-    assert all("nonsense" in each.detail for each in done if each.agent)
+    assert {each.status for each in done[1:]} == {"failed"}
+    assert all("nonsense" in each.detail for each in done[1:])
     assert [_dump(path) for path in states(current)] == before
-    assert not list(current.glob("agents/*/*.backup"))  # a second try makes its own
+    assert not list(current.glob("*/*/*.backup"))  # a second try makes its own
     monkeypatch.setattr(settings, "STATE_SCHEMA", STATE_NOW)
     with Runtime(current) as runtime:
         assert runtime.agent("fresh", model=ScriptedModel(after="Yes.")).send("Hi").text == "Yes."
@@ -310,8 +317,8 @@ def test_killed_in_a_migration(
     errors = child.communicate(timeout=60)[1]
     assert child.returncode == -signal.SIGKILL, errors
     versions = sorted(version_of(path) for path in states(current))
-    assert versions == [STATE_NOW] * 3 + [STATE_NOW + steps]
-    backups = {path: path.read_bytes() for path in current.glob("agents/*/*.backup")}
+    assert versions == [STATE_NOW] * (len(before) - 1) + [STATE_NOW + steps]
+    backups = {path: path.read_bytes() for path in current.glob("*/*/*.backup")}
     assert len(backups) == 1
     for path, rows in before.items():
         if version_of(path) == STATE_NOW:
@@ -320,7 +327,7 @@ def test_killed_in_a_migration(
     step = "ALTER TABLE turns ADD COLUMN mood TEXT;\nUPDATE turns SET mood = 'calm';\n"
     monkeypatch.setitem(schema.STATE_MIGRATIONS, STATE_NOW, step)
     done = Runtime.upgrade(current)
-    assert {each.status for each in done if each.agent} <= {"done", "current"}
+    assert {each.status for each in done[1:]} <= {"done", "current"}
     assert {version_of(path) for path in states(current)} == {STATE_NOW + 1}
     for path, data in backups.items():
         assert path.read_bytes() == data
@@ -348,7 +355,8 @@ def test_an_agent_in_use_is_left_for_later(
     finally:
         child.communicate("\n", timeout=30)
     items = json.loads(capsys.readouterr().out)["items"]
-    assert sorted(item["status"] for item in items) == ["done"] * 4 + ["in_use"]
+    assert sorted(item["status"] for item in items) == ["done"] * 5 + ["in_use"]
+    assert [item["archive"] for item in items][-1] == "handbook"
     assert main(["upgrade", "--home", str(current)]) == 0
     step = f"version {STATE_NOW} → {STATE_NOW + 1}"
     assert f"{step}; what it was is in" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from typing import Any
 from pagemind.runtime import settings
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.ingest import ingest
 from pagemind.runtime.message import Message
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.state import State
@@ -119,8 +120,31 @@ def killed(runtime: Runtime) -> None:
     runtime.leave("killed", "observe", {"text": "It rains.", "source": "sky", "speaker": ""})
 
 
+def reader(runtime: Runtime) -> None:
+    """A file that was read into passages."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.md"
+        path.write_text("# Log\n\nThe mast was mended in May.\n", encoding="utf-8")
+        with runtime.writer("beat") as writer:
+            ingest(writer, [path], tags=["log"])
+
+
+def archive(runtime: Runtime) -> None:
+    """A shared archive, with versions, a deletion and a file."""
+    with runtime.memory("handbook", embedding="hashing") as memory:
+        memory.add(["The office closes at six.", "Parking is behind the house."], tags=["house"])
+        memory.add("The code is 12.", importance=8, metadata={"door": "back"})
+        memory.update("a1", "The office closes at five.")
+        memory.delete("a2")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rules.txt"
+        path.write_text("Be kind. é 漢字", encoding="utf-8")
+        with runtime.archives.writer("handbook") as writer:
+            ingest(writer, [path])
+
+
 def contents(state: State) -> dict[str, Any]:
-    """What a later version must find, by its own means."""
+    """What a later version must find, by its own means. An older home has fewer keys."""
     summary = state.pages.summary(getattr(state.history.epoch(), "summary", None))
     numbers = range(1, state.passages._db.number("SELECT max(number) FROM passages") + 1)
     return {
@@ -141,6 +165,7 @@ def contents(state: State) -> dict[str, Any]:
         "summary": summary.text if summary else "",
         "turns": [[t.turn, t.client_id, t.stop_reason] for t in state.turns.newest(1000)],
         "steps": state.history.last_step,
+        "documents": [[d.source, d.sha256, list(d.numbers)] for d in state.documents.all()],
     }
 
 
@@ -148,12 +173,14 @@ def make(folder: Path) -> dict[str, Any]:
     """Fill a home; what is in it, by agent."""
     found: dict[str, Any] = {}
     with Runtime(folder, clock=FrozenClock(), background=False) as runtime:
-        for fill in (talker, beat, killed):
+        for fill in (talker, beat, killed, reader, archive):
             fill(runtime)
         runtime.create("fresh", parse_definition(DEFINITION.format(name="f", protocol="default")))
         for registered in runtime.home.all():
-            with runtime.reader(registered.name) as reader:
-                found[registered.name] = contents(reader.state)
+            with runtime.reader(registered.name) as agent:
+                found[registered.name] = contents(agent.state)
+        with runtime.archives.reader("handbook") as shared:
+            found["archives"] = {"handbook": contents(shared.state)}
     return found
 
 
