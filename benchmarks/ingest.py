@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -171,9 +172,21 @@ def _live(
                 seqs[turn.id] = stored.seq
         queue.make_room()
         assert runtime.drain(agent, DRAIN_SECONDS), "the write-back did not end"
+        if embedder is not None:
+            _wait_for_vectors(runtime)
     if embedder is not None:
         embedder.save()
     (home / "lived.json").write_text(json.dumps(seqs), encoding="utf-8")
+
+
+def _wait_for_vectors(runtime: Runtime) -> None:
+    """A backlog is written first and embedded afterwards, by the same thread."""
+    until = time.monotonic() + DRAIN_SECONDS
+    with runtime.reader(AGENT) as reader:
+        while missing := reader.store.count_missing("recall"):
+            if time.monotonic() > until:
+                raise RuntimeError(f"{missing:,} rows have no vector: the embedder failed")
+            time.sleep(0.2)
 
 
 def _definition(embedding: str) -> AgentDefinition:
