@@ -53,7 +53,9 @@ def pieces(text: str, limit: int = DOCUMENT_CHARS, *, headings: bool = True) -> 
     packed: list[_Block] = []
     path: tuple[str, ...] = ()  # of the packed blocks
     for block in _blocks(text, headings):
-        for part in _cut(text, block, limit):
+        over = _headings(packed)
+        lead = block.start - over[0].start if over and not block.level else 0
+        for part in _cut(text, block, limit, limit - lead if lead < limit // 2 else limit):
             begins = part.level > 0 and packed and part.start - packed[0].start > limit // 2
             if packed and (begins or part.end - packed[0].start > limit):
                 moved = [] if begins else _trailing(packed, part, limit)
@@ -101,12 +103,17 @@ def _names(above: list[tuple[int, str]], packed: list[_Block]) -> tuple[str, ...
 
 def _trailing(packed: list[_Block], part: _Block, limit: int) -> list[_Block]:
     """The headings at the end, which go with what follows them if that fits."""
+    moved = _headings(packed)
+    fits = 0 < len(moved) < len(packed) and part.end - moved[0].start <= limit
+    return moved if fits else []
+
+
+def _headings(packed: list[_Block]) -> list[_Block]:
+    """Those at the end."""
     first = len(packed)
     while first and packed[first - 1].level:
         first -= 1
-    moved = packed[first:]
-    fits = bool(moved) and first > 0 and part.end - moved[0].start <= limit
-    return moved if fits else []
+    return packed[first:]
 
 
 def _blocks(text: str, headings: bool) -> Iterator[_Block]:
@@ -147,11 +154,12 @@ def _blocks(text: str, headings: bool) -> Iterator[_Block]:
         yield _Block(start, end)
 
 
-def _cut(text: str, block: _Block, limit: int) -> Iterator[_Block]:
-    """The block in parts within the limit, without white space at their ends."""
+def _cut(text: str, block: _Block, limit: int, first: int) -> Iterator[_Block]:
+    """The block in parts within the limit, without white space at their ends. The first is within
+    `first`, so that a heading before it can stay with it."""
     start = block.start
-    while block.end - start > limit:
-        stop = start + limit
+    while block.end - start > (room := first if start == block.start else limit):
+        stop = start + room
         at = _last(_SENTENCE, text, start, stop) or _last(_SPACE, text, start, stop) or stop
         end = start + len(text[start:at].rstrip())
         if end > start:
@@ -161,7 +169,8 @@ def _cut(text: str, block: _Block, limit: int) -> Iterator[_Block]:
             start += 1
     if start < block.end:
         level = block.level if start == block.start else 0
-        yield replace(block, start=start, level=level)
+        end = start + len(text[start : block.end].rstrip())
+        yield replace(block, start=start, end=end, level=level)
 
 
 def _last(pattern: re.Pattern[str], text: str, start: int, stop: int) -> int:

@@ -102,10 +102,20 @@ LOCAL_ARGUMENT_CHARS = 400  # one string argument; bounds the babble of a small 
 # --- storage ------------------------------------------------------------------------------------
 
 WRITE_BACK_ROWS = 64  # one LanceDB commit; one-row commits cost a manifest each
+WRITE_BACK_BULK_ROWS = 512  # … of a backlog: many documents; they get their vectors later
 WRITE_BACK_IDLE_SECONDS = 2.0
-OPTIMIZE_COMMITS = 40  # compaction and cleanup after this many commits
-CLEANUP_AGE_SECONDS = 600.0
+OPTIMIZE_COMMITS = 40  # compaction and cleanup after this many commits …
+OPTIMIZE_ROWS = 2_000  # … or new rows: a search reads each (10 µs a field) until it is indexed
+UPKEEP_IDLE_SECONDS = 5.0  # without anything to write: then the indices are seen to …
+UPKEEP_BUSY = 8  # … or at so many times the above, where there never is such a pause
+CLEANUP_AGE_SECONDS = 120.0  # of old versions: far longer than any search reads one
+SCALAR_INDEX_ROWS = 20_000  # from here on columns that filters name have indices of their own
 VECTOR_INDEX_ROWS = 50_000  # below it brute force is exact and cheap
+VECTOR_RETRAIN = 4  # a table that grew so many times over has its vector index made anew …
+VECTOR_SEGMENTS = 20  # … and one in more pieces than this (each compaction adds one)
+VECTOR_EXACT_ROWS = 2_000  # a filter that leaves fewer rows has them compared exactly
+VECTOR_PROBES = 160  # partitions (of 8,192 rows): all, up to a million rows (measured: recall .99)
+VECTOR_REFINE = 2  # … of the codes' best, so many times what is asked for is compared exactly
 INDEX_CACHE_BYTES = 64 << 20  # caps of the LanceDB session; uncapped, memory grows without bound
 METADATA_CACHE_BYTES = 32 << 20
 SQLITE_BUSY_SECONDS = 10.0
@@ -146,7 +156,7 @@ NEAR_DUPLICATE = 0.92  # cosine at which an insert mentions what is already ther
 DEFAULT_EMBEDDING = "local/minilm"  # of an archive, where nothing is said
 MEMORY_LIMIT = 10  # matches of Memory.search, where nothing is said
 ARCHIVE_WAIT_SECONDS = 10.0  # for another process's change of a memory, a fraction of a second
-ARCHIVE_SETTLE_SECONDS = 60.0  # what a writer that leaves may take to carry a batch over
+ARCHIVE_SETTLE_SECONDS = 60.0  # without progress: a writer that leaves waits for its vectors
 
 BLOCK_LIMIT = 2000  # characters, where a definition says nothing
 MAX_NAME = 64

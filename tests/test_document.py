@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagemind.runtime.document import split_document
+from pagemind.runtime.document import Piece, pieces, split_document, under
 
 
 def test_short_paragraphs_share_a_passage() -> None:
@@ -24,6 +24,59 @@ def test_a_long_paragraph_is_cut_at_sentences() -> None:
     passages = split_document(text, 200)
     assert all(passage.endswith(".") for passage in passages)
     assert all(len(passage) <= 200 for passage in passages)
+
+
+def test_a_heading_stays_with_what_follows() -> None:
+    """It is not the end of a passage, whether the next paragraph fits one or is longer."""
+    for length in (50, 170):
+        text = f"{'a' * 40}\n\n# Two\n{'b ' * length}"
+        passages = split_document(text, 110)
+        assert passages[0] == "a" * 40
+        assert passages[1].startswith("# Two\nb b")
+
+
+def test_a_piece_knows_its_headings() -> None:
+    """Those above it, the outermost first, and not those with which it begins."""
+    text = f"# A\n\n{'a' * 60}\n\nB\n---\n{'b' * 80}\n\n### C ##\n{'c ' * 90}\n# D\n{'d' * 90}"
+    found = [(piece.text[:3], piece.path) for piece in pieces(text, 100)]
+    assert found == [
+        ("# A", ()),
+        ("B\n-", ("A",)),
+        ("###", ("A", "B")),
+        ("c c", ("A", "B", "C")),
+        ("# D", ()),
+    ]
+
+
+def test_code_has_no_headings() -> None:
+    """A remark in fenced code, or in a file that is no Markdown, is a line like others."""
+    code = f"# A\n\n```\n# remark\n\nx = 1\n```\n{'b ' * 60}"
+    assert [piece.path for piece in pieces(code, 100)] == [(), ("A",), ("A",)]
+    assert not any(piece.path for piece in pieces(code, 100, headings=False))
+
+
+def test_a_long_text_without_a_line_end_is_cut_in_good_time() -> None:
+    """At words; the time grows with its length and not with its square."""
+    text = "word " * 400_000
+    passages = split_document(text, 1000)
+    assert len(passages) < 2100
+    assert all(passage.endswith("word") for passage in passages)
+
+
+def test_a_title_ends_no_sentence() -> None:
+    """Dr. Silva is not cut in two."""
+    text = "The harbour master is Dr. Silva. " * 8
+    assert all(passage.endswith("Silva.") for passage in split_document(text, 90))
+
+
+def test_the_line_above_a_piece_is_short() -> None:
+    """It holds the last heading, whatever must go; nothing is said twice."""
+    assert under((), Piece("text")).text == "text"
+    assert under(("Ports",), Piece("# Ports\n\ntext")).text == "# Ports\n\ntext"
+    assert under(("Ports",), Piece("text", ("Ports", "Horta"))).text == "Ports › Horta\n\ntext"
+    long = under(("t" * 150,), Piece("text", ("a" * 150, "Horta"))).text
+    assert len(long.split("\n")[0]) <= 160
+    assert long.split("\n")[0].endswith("Horta")
 
 
 @pytest.mark.parametrize("text", ["", "\n\n  \n", "\r\n\r\n"])

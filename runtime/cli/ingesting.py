@@ -9,6 +9,7 @@ from pagemind.runtime.cli.failure import say
 if TYPE_CHECKING:
     from pagemind.runtime.ingest import OnProgress
     from pagemind.runtime.ingest import Progress as Now
+    from pagemind.runtime.tiers_writer import TiersWriter
 
 _LINES = 20  # of one kind, for a person; --json has all
 
@@ -47,6 +48,20 @@ def ingest_progress() -> Iterator["OnProgress"]:
             if done is not None and done.of_files:
                 say(f"stopped at {done.path}; the same command goes on from there")
             raise
+
+
+def index(writer: "TiersWriter") -> None:
+    """Make all that was inserted searchable before the command ends, with a bar of its own."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("indexing"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("", total=None)
+        writer.carry_over(lambda done, total: progress.update(task, completed=done, total=total))
 
 
 def tell_ingested(done: dict[str, Any], name: str) -> None:

@@ -102,13 +102,17 @@ def _take(
     wait: float,
     options: dict[str, Any],
 ) -> "Ingested":
-    from pagemind.runtime.cli.ingesting import ingest_progress
+    from pagemind.runtime.cli.ingesting import index, ingest_progress
     from pagemind.runtime.ingest import ingest, ingest_text
 
-    with runtime.writer(name, wait=wait) as writer, ingest_progress() as shown:
-        if said:
-            return ingest_text(writer, said, on_progress=shown, **options)
-        return ingest(writer, paths, sync=sync, on_progress=shown, **options)
+    with runtime.writer(name, wait=wait) as writer:
+        with ingest_progress() as shown:
+            if said:
+                done = ingest_text(writer, said, on_progress=shown, **options)
+            else:
+                done = ingest(writer, paths, sync=sync, on_progress=shown, **options)
+        index(writer)
+        return done
 
 
 def _leave(

@@ -27,7 +27,7 @@ def decode(data: bytes, declared: str = "") -> str:
     try:
         text = data[len(mark) :].decode(codec)
     except UnicodeDecodeError as error:
-        if _controls(data):
+        if not mark and _controls(data):
             raise DocumentError("is not a text file") from error
         at = error.start + len(mark)
         raise DocumentError(f"is not {name} text (byte {at:,})") from error
@@ -38,7 +38,7 @@ def _known(declared: str) -> tuple[str, str]:
     """The codec of a declared encoding, if there is one for text."""
     try:
         found = codecs.lookup(declared.strip() or "utf-8")
-        b"".decode(found.name)  # refuses those that are not for text, such as rot13
+        b"x".decode(found.name)  # refuses rot13, which makes text from text, and UTF-16 in ASCII
     except (LookupError, ValueError):
         return "utf-8", "UTF-8"
     return found.name, "UTF-8" if found.name == "utf-8" else declared.strip()

@@ -18,6 +18,7 @@ from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Outbox, OutboxItem, Tier
 from pagemind.runtime.settings import (
+    WRITE_BACK_BULK_ROWS,
     WRITE_BACK_EXIT_SECONDS,
     WRITE_BACK_IDLE_SECONDS,
     WRITE_BACK_RETRY_SECONDS,
@@ -40,6 +41,7 @@ class WriteBackStatus:
     unwritten: int
     missing_vectors: int
     last_error: str | None
+    filling: bool = False  # vectors are being made up for
 
 
 def with_vectors(embedder: Embedder, rows: Sequence[TierRow]) -> list[TierRow]:
@@ -182,7 +184,8 @@ class WriteBack:
                 missing = sum(agent.store.count_missing(tier) for tier in TIERS)
             except PagemindError as failure:
                 error = error or f"{type(failure).__name__}: {failure}"
-        return WriteBackStatus(agent.outbox.count(), missing, error)
+        filling = agent.embedder is not None and agent.backfill
+        return WriteBackStatus(agent.outbox.count(), missing, error, filling)
 
     def close(self, timeout: float = WRITE_BACK_EXIT_SECONDS) -> None:
         """Stop the thread after the batch under way. Idempotent."""
@@ -240,10 +243,12 @@ class WriteBack:
         try:
             unwritten = agent.outbox.count()
             if unwritten and (unwritten >= WRITE_BACK_ROWS or idle or waited_for):
-                items = agent.outbox.pending(WRITE_BACK_ROWS)
+                bulk = unwritten >= WRITE_BACK_BULK_ROWS
+                limit = WRITE_BACK_BULK_ROWS if bulk else WRITE_BACK_ROWS
+                items = agent.outbox.pending(limit)
                 self._write(agent, items, with_vectors=not hurried)
                 agent.writing.worked()
-                wait, settled = 0.0, len(items) < WRITE_BACK_ROWS
+                wait, settled = 0.0, len(items) < limit
             elif unwritten:  # too few for a commit of their own
                 wait = agent.kicked_at + WRITE_BACK_IDLE_SECONDS - now
             elif waited_for or self._fill(agent):
@@ -285,7 +290,7 @@ class WriteBack:
             if not made:
                 removed[item.tier].append(item.key)
         for tier in TIERS:
-            # A huge message is written first and embedded later, batch by batch.
+            # A huge message or a backlog is written first and embedded later, batch by batch.
             if with_vectors and len(rows[tier]) <= 2 * WRITE_BACK_ROWS:
                 rows[tier] = self._embedded(agent, rows[tier])
             if any(row.vector is None for row in rows[tier]):

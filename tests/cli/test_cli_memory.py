@@ -1,7 +1,5 @@
 """`pagemind memory`: read, search, insert, restore and rebuild."""
 
-from pathlib import Path
-
 import pytest
 from cli_kit import Cli
 
@@ -83,40 +81,6 @@ def test_readers_work_while_another_runs_the_agent(cli: Cli) -> None:
         assert "in use now" in cli("doctor").out
         assert cli("memory", "restore", "ada", "human", "1").code == 75
         assert cli("memory", "rebuild", "ada").code == 75
-
-
-def test_files_become_passages(cli: Cli, tmp_path: Path) -> None:
-    """Text and Markdown; what cannot be read is listed, and the rest is kept."""
-    cli.ada()
-    note, binary = tmp_path / "notes.md", tmp_path / "photo.jpg"
-    note.write_text(f"# Boat\n\nBerth 42.\n\n{' '.join(map(str, range(2000)))}", encoding="utf-8")
-    binary.write_bytes(b"\xff\xd8\x00\x01")
-    files = [str(note), str(binary), str(tmp_path / "none.txt"), str(tmp_path)]
-    words = [each for path in files for each in ("--file", path)]
-    ran = cli("memory", "insert", "ada", *words, "--json")
-    assert ran.code == 3
-    assert len(ran.json["ids"]) == ran.json["chunks"] > 1
-    why = {Path(each["path"]).name: each["why"] for each in ran.json["skipped"]}
-    assert why["photo.jpg"] == "is not a text file"
-    assert why["none.txt"] == "no such file or directory"
-    assert why[tmp_path.name] == "is a folder"
-    kept = cli("memory", "passages", "ada", "--json").json["items"]
-    assert {(each["origin"], each["source"]) for each in kept} == {("document", "notes.md")}
-
-
-def test_the_same_text_is_kept_once(cli: Cli) -> None:
-    """The second insert names the passage that is there."""
-    cli.ada()
-    assert cli("memory", "insert", "ada", "Berth 42.", "--json").json["ids"] == ["a1"]
-    again = cli("memory", "insert", "ada", "Berth 42.", "--json").json
-    assert (again["ids"], again["duplicates"]) == ([], ["a1"])
-
-
-@pytest.mark.parametrize("words", [[], ["text", "--file", "x.md"]])
-def test_insert_takes_a_text_or_files(words: list[str], cli: Cli) -> None:
-    """Neither and both are wrong usage."""
-    cli.ada()
-    assert cli("memory", "insert", "ada", *words).code == 2
 
 
 def test_a_block_is_restored(cli: Cli) -> None:
