@@ -3,6 +3,7 @@
 A reader works beside a writer in any process; the writer holds the archive's lock until close().
 """
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -24,8 +25,9 @@ from pagemind.runtime.state.archives import RegisteredArchive
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tiers_reader import TiersReader
-from pagemind.runtime.tiers_writer import TiersWriter
+from pagemind.runtime.tiers_writer import OnRows, TiersWriter
 
+_POLL_SECONDS = 0.05
 EmbedderNamed = Callable[[str], Embedder | None]
 
 
@@ -125,6 +127,7 @@ class ArchiveWriter(ArchiveReader, TiersWriter):
         lock: FolderLock,
     ) -> None:
         super().__init__(registered, folder, clock=clock, embedder=embedder)
+        self._changes = 0
         self._hold(registered.id, write_back, lock)
 
     @property
@@ -161,8 +164,33 @@ class ArchiveWriter(ArchiveReader, TiersWriter):
         self._kick()
         return changed
 
+    def carry_over(self, on_rows: OnRows) -> bool:
+        """As of an agent, and with the vectors: nobody would make up for them later.
+
+        A few rows are left for the next writer: a search embeds so many itself, and one `add` need
+        not load LanceDB.
+        """
+        if max(self.state.outbox.count(), self._changes) <= SEARCH_TAIL_EMBED:
+            return True
+        self._changes = 0
+        done = super().carry_over(on_rows)
+        self._write_back.drain(self._key, ARCHIVE_SETTLE_SECONDS)
+        pause, total, least, waited = threading.Event(), 0, 0, 0.0
+        while (status := self._write_back.status(self._key)).filling and not status.last_error:
+            missing = status.missing_vectors
+            total = max(total, missing)
+            if missing != least:
+                least, waited = missing, 0.0
+            elif waited > ARCHIVE_SETTLE_SECONDS:
+                return False
+            on_rows(total - missing, total)
+            pause.wait(_POLL_SECONDS)
+            waited += _POLL_SECONDS
+        return done
+
+    def _kick(self) -> None:
+        self._changes += 1
+        super()._kick()
+
     def _settle(self) -> None:
-        # A few rows are left for the next writer: a search embeds so many itself, and one `add`
-        # need not load LanceDB. More go out with their vectors.
-        if self.state.outbox.count() > SEARCH_TAIL_EMBED:
-            self._write_back.drain(self._key, ARCHIVE_SETTLE_SECONDS)
+        self.carry_over(lambda done, total: None)

@@ -164,20 +164,18 @@ def _take(
     as_json: bool,
     home: str | None,
 ) -> int:
-    from pagemind.runtime.cli.ingesting import exit_code, ingest_progress, tell_ingested
+    from pagemind.runtime.cli.ingesting import exit_code, index, ingest_progress, tell_ingested
     from pagemind.runtime.cli.render import answer
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.ingest import ingest, ingest_text
 
-    with (
-        opened(home) as runtime,
-        runtime.archives.writer(name, wait=wait) as writer,
-        ingest_progress() as shown,
-    ):
-        if said:
-            done = ingest_text(writer, said, on_progress=shown, **options)
-        else:
-            done = ingest(writer, paths, on_progress=shown, **options)
+    with opened(home) as runtime, runtime.archives.writer(name, wait=wait) as writer:
+        with ingest_progress() as shown:
+            if said:
+                done = ingest_text(writer, said, on_progress=shown, **options)
+            else:
+                done = ingest(writer, paths, on_progress=shown, **options)
+        index(writer)
     body = done.as_json()
     if as_json:
         answer(body)
