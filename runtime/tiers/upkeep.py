@@ -1,18 +1,25 @@
 """The upkeep of one LanceDB table: its indices, compaction, purge, and which versions we read.
 
-All of it runs under the location's lock. Rows that no index knows yet are found all the same.
+All of it runs under the location's lock. Rows that no index knows yet are found all the same, and
+a process that is killed between two steps leaves a table that works: an index is there or it is
+not, and the next upkeep makes what is lacking.
 """
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.errors import SchemaTooNew, TierOutdated
 from pagemind.runtime.settings import (
     CLEANUP_AGE_SECONDS,
+    SCALAR_INDEX_ROWS,
     TEXT_RECIPE,
     TIER_SCHEMA,
     VECTOR_INDEX_ROWS,
+    VECTOR_RETRAIN,
+    VECTOR_SEGMENTS,
 )
 from pagemind.runtime.tiers.row_filter import any_of
 from pagemind.runtime.tiers.schema import LEXICAL, versions_of
@@ -21,6 +28,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lancedb.table import Table
+
+# What filters name and put() looks up; each costs a fifth of a second at a million rows.
+_FEW_VALUES = ("status", "role", "speaker", "origin")
+_ORDERED = ("seq", "said_at", "importance", "parent")
+_VECTORS = "vector_"  # an index made at 60,000 rows is called vector_60000
+Step = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What `memory compact` and `doctor` show of a table."""
+
+    rows: int
+    fragments: int
+    indices: dict[str, int]  # fields, each with how many rows its index does not know yet
+
+
+def state_of(table: "Table") -> TableState:
+    """How the table is at the moment; a few milliseconds whatever its size."""
+    indices = {c: int(i.num_unindexed_rows or 0) for i in table.list_indices() for c in i.columns}
+    return TableState(int(table.count_rows()), fragments(table), indices)
 
 
 def check_versions(table: "Table", where: str, rebuild: str) -> None:
@@ -44,7 +72,7 @@ def index_texts(table: "Table", *, anew: bool = False) -> None:
     """The three full-text indices, where they are absent; all of them `anew` if need be."""
     from lancedb.index import FTS
 
-    there = set() if anew else {c for index in table.list_indices() for c in index.columns}
+    there = set() if anew else _indexed(table)
     words = FTS(base_tokenizer="simple", stem=True, remove_stop_words=True, with_position=False)
     grams = FTS(
         base_tokenizer="ngram",
@@ -59,15 +87,28 @@ def index_texts(table: "Table", *, anew: bool = False) -> None:
             table.create_index(field, config=grams if field == "grams" else words, replace=anew)
 
 
-def compact(table: "Table") -> None:
-    """Merge fragments and indices, drop old versions, and index the vectors of a large table."""
-    _index_vectors(table)
-    age = timedelta(seconds=CLEANUP_AGE_SECONDS)
+def lacking(table: "Table") -> list[Step]:
+    """What makes the indices that pay at this size and are not there, one step each."""
+    rows = int(table.count_rows())
+    if rows < min(SCALAR_INDEX_ROWS, VECTOR_INDEX_ROWS):
+        return []
+    steps = _columns(table) if rows >= SCALAR_INDEX_ROWS else []
+    if rows >= VECTOR_INDEX_ROWS and "vector" in table.schema.names:
+        steps.extend(_vectors(table, rows))
+    return steps
+
+
+def compact(table: "Table", *, sweep: bool = False) -> None:
+    """Merge fragments, bring the indices up to date, and drop old versions; with `sweep` all of
+    them, and what killed processes left."""
     try:
-        table.optimize(cleanup_older_than=age)
-    except RuntimeError:  # a damaged index fails every optimise: make it anew
+        _optimize(table, sweep)
+    except RuntimeError:  # a damaged index fails every optimise: make them anew
+        for index in table.list_indices():
+            if not set(index.columns) & set(LEXICAL):
+                table.drop_index(index.name)
         index_texts(table, anew=True)
-        table.optimize(cleanup_older_than=age)
+        _optimize(table, sweep)
 
 
 def purge(table: "Table", parents: "Sequence[str]") -> None:
@@ -76,9 +117,14 @@ def purge(table: "Table", parents: "Sequence[str]") -> None:
     # Rewrites every live row, so that no old fragment survives; then the indices, which would
     # keep the deleted values.
     table.update(where="true", values_sql={"role": "role"})
-    _sweep(table)
+    for index in table.list_indices():
+        if not set(index.columns) & set(LEXICAL):
+            table.drop_index(index.name)
+    _optimize(table, sweep=True)
     index_texts(table, anew=True)
-    _sweep(table)
+    for step in lacking(table):
+        step()
+    _optimize(table, sweep=True)
 
 
 def fragments(table: "Table") -> int:
@@ -87,17 +133,65 @@ def fragments(table: "Table") -> int:
     return int(stats["fragment_stats"]["num_fragments"])
 
 
-def _index_vectors(table: "Table") -> None:
-    if "vector" not in table.schema.names or table.count_rows() < VECTOR_INDEX_ROWS:
-        return
-    if any("vector" in index.columns for index in table.list_indices()):
-        return
+def _indexed(table: "Table") -> set[str]:
+    return {column for index in table.list_indices() for column in index.columns}
+
+
+def _columns(table: "Table") -> list[Step]:
+    from lancedb.index import Bitmap, BTree, LabelList
+
+    kinds: dict[str, Any] = dict.fromkeys(_FEW_VALUES, Bitmap)
+    kinds |= {"tags": LabelList, **dict.fromkeys(_ORDERED, BTree)}
+    there = _indexed(table)
+
+    def make(column: str) -> Step:
+        return lambda: table.create_index(column, config=kinds[column]())
+
+    return [make(column) for column in kinds if column not in there]
+
+
+def _vectors(table: "Table", rows: int) -> list[Step]:
+    """An index of the vectors, if there is none that fits the table as it is."""
+    mine = [index for index in table.list_indices() if "vector" in index.columns]
+    trained = {index.name: _rows_of(index.name) for index in mine}
+    newest = max(mine, key=lambda index: trained[index.name], default=None)
+    steps: list[Step] = []
+    if (
+        newest is None
+        or rows >= VECTOR_RETRAIN * trained[newest.name]
+        or (newest.num_segments or 1) > VECTOR_SEGMENTS
+    ):
+        # Beside the old one, under a name of its own: every search has one of the two.
+        name = f"{_VECTORS}{rows}"
+        if name in trained or table.count_rows("vector IS NOT NULL") < VECTOR_INDEX_ROWS:
+            return []
+        steps.append(lambda: _make(table, name))
+        old = list(trained)
+    else:
+        old = [name for name in trained if name != newest.name]
+    if old:
+        steps.append(lambda: _drop(table, old))
+    return steps
+
+
+def _make(table: "Table", name: str) -> None:
     from lancedb.index import IvfRq
 
-    table.create_index("vector", config=IvfRq(distance_type="cosine"))
+    table.create_index("vector", config=IvfRq(distance_type="cosine"), name=name)
 
 
-def _sweep(table: "Table") -> None:
+def _drop(table: "Table", names: "Sequence[str]") -> None:
+    for name in names:
+        table.drop_index(name)
+
+
+def _rows_of(name: str) -> int:
+    number = name.removeprefix(_VECTORS)
+    return int(number) if number.isdecimal() else VECTOR_INDEX_ROWS
+
+
+def _optimize(table: "Table", sweep: bool) -> None:
+    age = timedelta(0) if sweep else timedelta(seconds=CLEANUP_AGE_SECONDS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # it warns of other writers; we hold the lock
-        table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
+        table.optimize(cleanup_older_than=age, delete_unverified=sweep)

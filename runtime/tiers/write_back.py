@@ -18,6 +18,9 @@ from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Outbox, OutboxItem, Tier
 from pagemind.runtime.settings import (
+    UPKEEP_BUSY,
+    UPKEEP_IDLE_SECONDS,
+    UPKEEP_LEAVING,
     WRITE_BACK_BULK_ROWS,
     WRITE_BACK_EXIT_SECONDS,
     WRITE_BACK_IDLE_SECONDS,
@@ -96,6 +99,7 @@ class _Agent:
         self.writing = _Retries()
         self.embedding = _Retries()
         self.upkeep_error: str | None = None
+        self.unkempt = False  # something was written since its indices were seen to
         self.backfill = True  # rows of an earlier process may lack vectors
 
 
@@ -172,7 +176,14 @@ class WriteBack:
             agent.gone = True
             self._changed.notify_all()
         if agent.busy.acquire(timeout=timeout):
-            agent.busy.release()
+            try:
+                # Many short processes never pause: one of them must do it.
+                if agent.unkempt and agent.store.pressed(UPKEEP_LEAVING):
+                    agent.store.maintain()
+            except PagemindError as error:
+                _log.warning("compaction failed: %s", error)
+            finally:
+                agent.busy.release()
 
     def status(self, key: str) -> WriteBackStatus:
         """Raises KeyError for an agent that is not registered."""
@@ -270,16 +281,36 @@ class WriteBack:
             self._changed.notify_all()
 
     def _maintain(self, agent: _Agent) -> None:
-        """Compact where it is due, but let nobody wait for it."""
-        if agent.asked > agent.answered:
+        """See to the tables in a pause, or where there never is one; but let nobody wait for it:
+        between two steps it gives way to whatever is to be written."""
+        if not agent.unkempt or agent.gone or self._closed:
             return
+        if not agent.store.pressed(UPKEEP_BUSY):
+            if self._wanted(agent):
+                return
+            pause = agent.kicked_at + UPKEEP_IDLE_SECONDS
+            if self._clock.monotonic() < pause:
+                with self._changed:
+                    agent.due = pause if agent.due is None else min(agent.due, pause)
+                return
         try:
-            agent.store.maintain()
+            agent.store.maintain(stop=lambda: self._wanted(agent))
         except Exception as error:
             _log.warning("compaction failed: %s", error)
             agent.upkeep_error = f"compaction: {error}"
         else:
             agent.upkeep_error = None
+        agent.unkempt = self._wanted(agent)
+
+    def _wanted(self, agent: _Agent) -> bool:
+        """Whether the thread has something else to do than upkeep."""
+        now = self._clock.monotonic()
+        return (
+            self._closed
+            or agent.gone
+            or agent.asked > agent.answered
+            or any(a.due is not None and a.due <= now for a in list(self._agents.values()))
+        )
 
     def _write(self, agent: _Agent, items: Sequence[OutboxItem], *, with_vectors: bool) -> None:
         rows: dict[Tier, list[TierRow]] = {tier: [] for tier in TIERS}
@@ -297,6 +328,7 @@ class WriteBack:
                 agent.backfill = True
             agent.store.delete(tier, removed[tier])
             agent.store.put(tier, rows[tier])
+        agent.unkempt = True
         agent.outbox.done(items)
 
     def _embedded(self, agent: _Agent, rows: list[TierRow]) -> list[TierRow]:
@@ -322,6 +354,7 @@ class WriteBack:
                 continue
             made = {r.id: r.vector for r in self._embedded(agent, rows) if r.vector is not None}
             agent.store.fill_vectors(tier, made)
+            agent.unkempt = True
             if made:
                 return True
             if agent.embedding.error is not None:
