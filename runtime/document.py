@@ -53,8 +53,8 @@ def pieces(text: str, limit: int = DOCUMENT_CHARS, *, headings: bool = True) -> 
     packed: list[_Block] = []
     path: tuple[str, ...] = ()  # of the packed blocks
     for block in _blocks(text, headings):
-        over = _headings(packed)
-        lead = block.start - over[0].start if over and not block.level else 0
+        over = [] if block.level else _headings(packed)
+        lead = block.start - over[0].start if over else 0
         for part in _cut(text, block, limit, limit - lead if lead < limit // 2 else limit):
             begins = part.level > 0 and packed and part.start - packed[0].start > limit // 2
             if packed and (begins or part.end - packed[0].start > limit):

@@ -116,7 +116,7 @@ VECTOR_RETRAIN = 4  # a table that grew so many times over has its vector index 
 VECTOR_SEGMENTS = 20  # … and one in more pieces than this (each compaction adds one)
 VECTOR_EXACT_ROWS = 2_000  # a filter that leaves fewer rows has them compared exactly
 VECTOR_PROBES = 160  # partitions (of 8,192 rows): all, up to a million rows (measured: recall .99)
-VECTOR_REFINE = 2  # … of the codes' best, so many times what is asked for is compared exactly
+VECTOR_REFINE = 200  # of the codes' best, so many (twice the asked at least) are compared exactly
 INDEX_CACHE_BYTES = 64 << 20  # caps of the LanceDB session; uncapped, memory grows without bound
 METADATA_CACHE_BYTES = 32 << 20
 SQLITE_BUSY_SECONDS = 10.0
@@ -174,7 +174,7 @@ PASSAGE_CHARS = 100_000  # of one passage: it is edited, shown and embedded as a
 
 DOCUMENT_BYTES = 256 << 20  # of a PDF or DOCX, most of which are pictures
 TEXT_BYTES = 64 << 20  # of a text file, and of the text that a PDF gives
-HTML_BYTES = 16 << 20  # its tree takes twenty times as much memory
+HTML_BYTES = 8 << 20  # its tree takes a hundred times as much memory
 DOCX_XML_BYTES = 16 << 20  # unpacked: a thousand pages; the tree takes twenty times as much
 PDF_PAGES = 20_000
 PDF_SECONDS = 600.0  # a broken or malicious one can take for ever
