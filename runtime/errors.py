@@ -101,7 +101,7 @@ class NotFound(UserError):
 
 
 class BadFilter(UserError):
-    """A search was given a filter, a ranking or a part that cannot be; the message says what can."""
+    """A search was given a filter, ranking or part that cannot be; the message says what can."""
 
 
 class AgentInUse(UserError):
@@ -136,7 +136,7 @@ class TierOutdated(UserError):
 
 
 class DocumentError(UserError):
-    """A file that cannot be read as text. The message completes a sentence: `is a broken PDF: …`."""
+    """A file that cannot be read as text. The message ends a sentence: `is a broken PDF: …`."""
 
 
 class LocalModelError(UserError):

@@ -463,8 +463,8 @@ class Runtime:
     def upgrade(
         home: str | Path | None = None, *, dry: bool = False, wait: float = 0.0
     ) -> list[Upgrade]:
-        """Bring a home with its agents and archives to this version, each file after a backup; what was
-        done, or with `dry` what is due. No Runtime may be needed for it: opening one does."""
+        """Bring a home with its agents and archives to this version, each file after a backup;
+        what was done, or with `dry` what is due. No Runtime may be needed for it: opening one does."""
         return upgrade(home_path(home), SystemClock(), dry=dry, wait=wait)
 
     # --- the end --------------------------------------------------------------------------------

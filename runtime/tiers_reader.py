@@ -14,14 +14,10 @@ from pagemind.runtime.clock import Clock
 from pagemind.runtime.definition_parts import Searching
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.search_view import StateView
-from pagemind.runtime.settings import SEARCH_TAIL_EMBED
 from pagemind.runtime.state.state import State
-from pagemind.runtime.tiers.legs import FAILURES, Place, Source
-from pagemind.runtime.tiers.row_filter import RowFilter
-from pagemind.runtime.tiers.schema import embedded_text
+from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers.search import Search
 from pagemind.runtime.tiers.store import TierStore
-from pagemind.runtime.tiers.vector_cache import VectorCache
 
 
 class TiersReader:
@@ -34,7 +30,6 @@ class TiersReader:
         self.folder = folder
         self._store: TierStore | None = None
         self._engine: Search | None = None
-        self._vectors: VectorCache | None = None
         self.state = self._open(clock)
 
     def _open(self, clock: Clock) -> State:
@@ -87,26 +82,7 @@ class TiersReader:
     def near(self, text: str, limit: int = 3) -> list[tuple[str, float]]:
         """Passages that mean nearly the same, those not in LanceDB yet among them: short ids and
         cosines, the closest first. Empty where no embedder works."""
-        if self.embedder is None:
-            return []
-        close = dict(self.search.near(text, limit))
-        if self._vectors is None:
-            self._vectors = VectorCache(self.embedder)
-        place = Place.at(
-            Source(self.store, StateView(self.state, self._resident)),
-            "archival",
-            RowFilter(statuses=("active",)),
-            self.zone,
-        )
-        recent = place.tail.rows[-SEARCH_TAIL_EMBED:]
-        try:
-            asked, *others = self._vectors.get([text, *map(embedded_text, recent)])
-        except FAILURES:
-            return []
-        for row, other in zip(recent, others, strict=True):
-            cosine = sum(a * b for a, b in zip(asked, other, strict=True))
-            close[row.parent] = max(cosine, close.get(row.parent, cosine))
-        return sorted(close.items(), key=lambda each: -each[1])[:limit]
+        return self.search.near(text, limit)
 
     def _sources(self) -> Sequence[Source]:
         """What else a search of passages looks through."""

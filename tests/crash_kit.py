@@ -147,7 +147,7 @@ class Home:
 
     def _tiers(self, agent: Agent) -> None:
         """Every message and passage that can be found stands in LanceDB, once."""
-        store = agent.engine._store
+        store = agent.engine.store
         wanted = {
             row.id
             for message in agent.state.journal.newest(1 << 30)

@@ -357,7 +357,7 @@ class World:
         wrong = [f for f in check_state(self.agent.state) if f.status == "wrong"]
         wrong += [
             f
-            for f in check_tiers(self.agent.state, self.agent.engine._store)
+            for f in check_tiers(self.agent.state, self.agent.engine.store)
             if f.status == "wrong"
         ]
         must(not wrong, str(wrong[:3]))

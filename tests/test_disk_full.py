@@ -68,7 +68,7 @@ def test_a_full_disk_refuses_a_message_whole(disk: SmallDisk) -> None:
         assert texts(agent) == [*before, "And now?", "Yes."]
         assert agent.send("Hello").text == "Still here."
         assert runtime.drain(agent)
-        assert check_tiers(agent.state, agent.engine._store) == []
+        assert check_tiers(agent.state, agent.engine.store) == []
 
 
 @pytest.mark.parametrize("left", range(0, 400_000, 50_000))
@@ -105,7 +105,7 @@ def test_the_disk_fills_somewhere_in_the_turns(disk: SmallDisk, left: int) -> No
         assert agent.send("Hello").text == "Still here."
         assert runtime.drain(agent)
         well(agent)
-        assert check_tiers(agent.state, agent.engine._store) == []
+        assert check_tiers(agent.state, agent.engine.store) == []
 
 
 def test_a_full_disk_of_the_tiers_stops_no_turn(disk: SmallDisk, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_full_disk_of_the_tiers_stops_no_turn(disk: SmallDisk, tmp_path: Path)
         assert "K0013" in found.hits[0].text
         disk.empty()
         assert runtime.drain(agent, 30)
-        assert check_tiers(agent.state, agent.engine._store) == []
+        assert check_tiers(agent.state, agent.engine.store) == []
 
 
 def test_no_agent_is_made_on_a_full_disk(disk: SmallDisk) -> None:

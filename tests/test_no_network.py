@@ -33,7 +33,7 @@ LIFE = """
             agent.send(f"Fact {number}: " + "harbour light tide " * 20)
         assert agent.state.pages.count() > 0
         assert runtime._write_back.drain(agent.id, 60)
-        assert agent.engine._store.count_missing("recall") == 0, "nothing was embedded"
+        assert agent.engine.store.count_missing("recall") == 0, "nothing was embedded"
         with runtime.reader("ada") as reader:
             reader.inspect()
 """

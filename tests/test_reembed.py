@@ -239,4 +239,4 @@ def test_killed_after_the_switch_the_new_tables_are_in_use(tmp_path: Path) -> No
         agent = runtime.agent("ada", model=ScriptedModel(after="Yes."))
         assert agent.state.tiers.name == "lance.2"
         assert not (agent.state.folder / "lance").exists()
-        assert check_tiers(agent.state, agent.engine._store) == []
+        assert check_tiers(agent.state, agent.engine.store) == []

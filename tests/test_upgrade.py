@@ -131,7 +131,7 @@ def test_agents_of_a_frozen_home_go_on(archive: Path, tmp_path: Path) -> None:
             assert agent.send("Are you there?").text == "Still here."
             assert runtime.drain(agent)
             assert check_state(agent.state) == []
-            assert check_tiers(agent.state, agent.engine._own.store) == []
+            assert check_tiers(agent.state, agent.engine.store) == []
             assert agent.state.journal.last_seq > len(wanted["messages"])
             for message in wanted["messages"]:
                 assert agent.state.journal.get([message[0]])[message[0]].text == message[4]
@@ -440,7 +440,7 @@ def test_a_newer_tier_is_refused_untouched(old: Path, monkeypatch: pytest.Monkey
         assert not runtime.drain(agent, 5)
         found = agent.engine.search("recall", "Rex", SearchFilters(), 3)
         assert "Rex" in found.hits[0].text
-        (finding,) = [f for f in check_tiers(agent.state, agent.engine._own.store)]
+        (finding,) = [f for f in check_tiers(agent.state, agent.engine.store)]
         assert "newer pagemind" in finding.detail
         assert finding.repair == ""
         agent.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import Tier
@@ -13,6 +14,8 @@ from pagemind.runtime.tiers.recipe import chunks
 from pagemind.runtime.tiers.store import Match
 from pagemind.runtime.tiers.view import View
 
+_AROUND_CHARS = 400  # on each side: some sentences
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
@@ -21,6 +24,13 @@ class Ranked:
     candidate: Candidate
     score: float = 0.0
     scores: dict[str, float] = field(default_factory=dict)
+    cosine: float | None = None
+
+    @property
+    def id(self) -> str:
+        """As people and models see it: m42, handbook:a7."""
+        archive = self.candidate.source.archive
+        return f"{archive}:{self.match.parent}" if archive else self.match.parent
 
     @property
     def match(self) -> Match:
@@ -80,11 +90,10 @@ def _hit(known: Message | Passage | Page, ranked: Ranked) -> Hit:
 
 
 def _of_message(view: View, message: Message, ranked: Ranked) -> Hit:
-    text, part, parts = _piece(message.said, ranked.match)
     return Hit(
-        id=message.short_id,
+        id=ranked.id,
         tier="recall",
-        text=text,
+        **_piece(message.said, ranked.match),
         score=round(ranked.score, 4),
         seq=message.seq,
         page=view.page_of(message.seq),
@@ -96,19 +105,15 @@ def _of_message(view: View, message: Message, ranked: Ranked) -> Hit:
         said_at=message.said_at,
         scores=ranked.scores,
         in_context=view.in_context(message.seq),
-        part=part,
-        parts=parts,
     )
 
 
 def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
-    text, part, parts = _piece(passage.text, ranked.match)
-    archive = ranked.candidate.source.archive
     return Hit(
-        id=f"{archive}:{passage.short_id}" if archive else passage.short_id,
-        archive=archive,
+        id=ranked.id,
+        archive=ranked.candidate.source.archive,
         tier="archival",
-        text=text,
+        **_piece(passage.text, ranked.match),
         score=round(ranked.score, 4),
         seq=passage.seq,
         origin=passage.provenance.origin,
@@ -117,8 +122,6 @@ def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
         tags=passage.tags,
         importance=passage.importance,
         scores=ranked.scores,
-        part=part,
-        parts=parts,
     )
 
 
@@ -136,10 +139,24 @@ def _of_page(page: Page, ranked: Ranked) -> Hit:
     )
 
 
-def _piece(text: str, match: Match) -> tuple[str, int, int]:
-    """The chunk that matched, cut from the current text; the whole text if it is one chunk."""
-    if match.parts == 1:
-        return text, 1, 1
-    pieces = chunks(text)
-    part = min(match.part, len(pieces))
-    return pieces[part - 1], part, len(pieces)
+class _Piece(TypedDict):
+    """Fields of a Hit."""
+
+    text: str
+    part: int
+    parts: int
+    before: str
+    after: str
+
+
+def _piece(text: str, match: Match) -> _Piece:
+    """The chunk that matched, cut from the current text, and what stands around it."""
+    pieces = chunks(text) if match.parts > 1 else [text]
+    at = min(match.part, len(pieces)) - 1
+    return {
+        "text": pieces[at],
+        "part": at + 1,
+        "parts": len(pieces),
+        "before": pieces[at - 1][-_AROUND_CHARS:] if at else "",
+        "after": pieces[at + 1][:_AROUND_CHARS] if at + 1 < len(pieces) else "",
+    }

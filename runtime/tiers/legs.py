@@ -115,7 +115,7 @@ def gather(
             for place in places:
                 _text(legs, place, name, words)
     if vectors is not None:
-        _vectors(legs, places, without_names(query, speakers), vectors)
+        add_vectors(legs, places, without_names(query, speakers), vectors)
     return legs
 
 
@@ -134,7 +134,7 @@ def _text(legs: Legs, place: Place, name: str, words: str) -> None:
             legs.add(name, source, match, scores[match.id])
 
 
-def _vectors(legs: Legs, places: Sequence[Place], query: str, vectors: VectorCache) -> None:
+def add_vectors(legs: Legs, places: Sequence[Place], query: str, vectors: VectorCache) -> None:
     """The nearest rows; one that is near to nothing counts only if words found it too."""
     for place in places:
         source = place.source

@@ -18,6 +18,13 @@ from pagemind.runtime.tiers.recipe import identifiers
 from pagemind.runtime.when import Span
 
 LEGS = ("line", "lines", "grams", "vector")
+_CLOSING = " \n\t\"'’”)]}*_"
+_WHEN = re.compile(r"\b(when|how long|what (date|day|month|year|time))\b", re.IGNORECASE)
+_TIME = re.compile(
+    r"\d|\b(yesterday|today|tonight|tomorrow|last|next|ago|week|month|year|morning|night|"
+    r"(mon|tues|wednes|thurs|fri|satur|sun)day)s?\b",
+    re.IGNORECASE,
+)
 _WEAK_GRAMS = 0.3  # of the best: below it rows share single characters, not words
 
 
@@ -29,11 +36,13 @@ class Asked:
     named: tuple[str, ...]  # participants it names
     windows: tuple[Span, ...]  # periods it names
     exact: tuple[re.Pattern[str], ...]  # ABC-1234, notes.txt
+    when: bool  # it asks for a time
 
     @classmethod
     def of(cls, words: str, speakers: Sequence[str], windows: Sequence[Span]) -> "Asked":
         patterns = tuple(exactly(word) for word in identifiers(words))
-        return cls(words, tuple(mentioned(words, speakers)), tuple(windows), patterns)
+        named = tuple(mentioned(words, speakers))
+        return cls(words, named, tuple(windows), patterns, _WHEN.search(words) is not None)
 
 
 def features(legs: Legs, asked: Asked, weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
@@ -49,6 +58,7 @@ def features(legs: Legs, asked: Asked, weights: Mapping[str, float]) -> dict[str
         for key, row in table.items()
     }
     beside = _best_by_seq(legs.found, base)
+    sessions = _by_conversation(legs.found, base)
     for key, row in table.items():
         candidate = legs.found[key]
         row["base"] = base[key]
@@ -58,6 +68,7 @@ def features(legs: Legs, asked: Asked, weights: Mapping[str, float]) -> dict[str
             row["before"] = beside.get(seq - 1, 0.0)
             row["after"] = beside.get(seq + 1, 0.0)
             row["around"] = max(beside.get(seq - 2, 0.0), beside.get(seq + 2, 0.0))
+            row["conversation"] = sessions[candidate.match.conversation]
     return {key: {name: v for name, v in row.items() if v} for key, row in table.items()}
 
 
@@ -90,6 +101,14 @@ def _best_by_seq(found: Mapping[str, Candidate], base: Mapping[str, float]) -> d
     return best
 
 
+def _by_conversation(found: Mapping[str, Candidate], base: Mapping[str, float]) -> dict[int, float]:
+    """How much of each conversation bears on the query: the mean of its three best."""
+    groups: dict[int, list[float]] = {}
+    for key, candidate in found.items():
+        groups.setdefault(candidate.match.conversation, []).append(base[key])
+    return {each: sum(sorted(scores)[-3:]) / 3 for each, scores in groups.items()}
+
+
 def _add_facts(row: dict[str, float], candidate: Candidate, asked: Asked) -> None:
     match = candidate.match
     if len(asked.named) == 1 and match.speaker == asked.named[0]:
@@ -100,9 +119,8 @@ def _add_facts(row: dict[str, float], candidate: Candidate, asked: Asked) -> Non
     at = match.said_at
     if at is not None and any(span.start <= at < span.end for span in asked.windows):
         row["date"] = 1.0
-    text = match.text.rstrip()
-    if text.endswith("?"):
+    if match.text.rstrip(_CLOSING).endswith(("?", "？", "؟")):
         row["question"] = 1.0
-    if any(c.isdigit() for c in text):
-        row["digit"] = 1.0
-    row["length"] = min(1.0, math.log1p(len(text.split())) / 4)
+    if asked.when and _TIME.search(match.text):
+        row["when"] = 1.0
+    row["length"] = min(1.0, math.log1p(len(match.text.split())) / 4)

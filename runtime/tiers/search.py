@@ -9,24 +9,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
+from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Tier
-from pagemind.runtime.services import SearchFilters, SearchResult
+from pagemind.runtime.services import Hit, SearchFilters, SearchResult
 from pagemind.runtime.settings import (
     SEARCH_OVERFETCH,
     SEARCH_QUERY_CHARS,
     SEARCH_TAIL,
     SEARCH_WEIGHTS,
 )
+from pagemind.runtime.tiers.composite import Ranking, ranking_of, reorder
 from pagemind.runtime.tiers.hydrate import Ranked, hydrate
-from pagemind.runtime.tiers.legs import FAILURES, Candidate, Legs, Place, Source, gather
+from pagemind.runtime.tiers.legs import (
+    FAILURES,
+    Candidate,
+    Legs,
+    Place,
+    Source,
+    add_vectors,
+    gather,
+)
 from pagemind.runtime.tiers.ranking import Asked, features, order
-from pagemind.runtime.tiers.row_filter import RowFilter
+from pagemind.runtime.tiers.row_filter import RowFilter, where_of
 from pagemind.runtime.tiers.store import TierStore
 from pagemind.runtime.tiers.tail import match_of
 from pagemind.runtime.tiers.vector_cache import VectorCache
 from pagemind.runtime.tiers.view import View
+from pagemind.runtime.when import find_spans
 
 
 class Search:
@@ -48,10 +59,15 @@ class Search:
         self._own = Source(store, view)
         self._archives = archives
         self._zone = zone
-        self._now = now
+        self._now = now or SystemClock().now
         self._weights = weights
         self._ranking = ranking
         self._vectors = VectorCache(embedder) if embedder is not None else None
+
+    @property
+    def store(self) -> TierStore:
+        """The agent's own tables."""
+        return self._own.store
 
     def search(
         self,
@@ -63,13 +79,22 @@ class Search:
         ranking: str | None = None,
     ) -> SearchResult:
         """The best hits first; without a query (None) the newest. A query without a single letter
-        or digit finds nothing."""
+        or digit finds nothing. Raises BadFilter for a ranking that is none, or ids that are none.
+        """
+        chosen = ranking_of(ranking or self._ranking)
         speakers = self._own.view.speakers() if tier == "recall" else ()
         sources = [self._own, *(self._archives() if tier == "archival" else ())]
         total = sum(source.view.count(tier) for source in sources)
         places = []
         for source in sources:
-            if limit > 0 and (where := _where(source, tier, filters, speakers)) is not None:
+            where = where_of(
+                filters,
+                tier,
+                speakers=speakers,
+                live=source.view.live(),
+                archive=source.archive,
+            )
+            if limit > 0 and where is not None:
                 places.append(Place.at(source, tier, where, self._zone))
         warnings = [
             f"more than {SEARCH_TAIL:,} changes wait to be written"
@@ -81,7 +106,10 @@ class Search:
         else:
             words = clean_text(query)[:SEARCH_QUERY_CHARS].strip()
             ranked, more = self._best(tier, words, places, speakers)
-        hits = hydrate(tier, ranked, limit)
+        if chosen is not None and query is not None:
+            hits = self._composed(tier, ranked, chosen, limit)
+        else:
+            hits = hydrate(tier, ranked, limit)
         return SearchResult(tuple(hits), total, tuple(dict.fromkeys(warnings + more)))
 
     def near(self, text: str, limit: int = 3) -> list[tuple[str, float]]:
@@ -90,18 +118,14 @@ class Search:
         if self._vectors is None:
             return []
         where = RowFilter(statuses=("active",))
-        store, view = self._own.store, self._own.view
-        try:
-            vector = self._vectors.get([text])[0]
-            close = store.search_vector("archival", vector, where, SEARCH_OVERFETCH)
-        except FAILURES:
-            return []
-        changed = {item.key for item in view.pending(SEARCH_TAIL) if item.tier == "archival"}
-        best: dict[str, float] = {}
-        for match in close:
-            if match.parent not in changed:
-                best.setdefault(match.parent, match.score)
-        return list(best.items())[:limit]
+        place = Place.at(self._own, "archival", where, self._zone)
+        legs = Legs("archival")
+        add_vectors(legs, [place], text, self._vectors)
+        closest: dict[str, float] = {}
+        for key, cosine in legs.scores.get("vector", {}).items():
+            parent = legs.found[key].match.parent
+            closest[parent] = max(cosine, closest.get(parent, cosine))
+        return sorted(closest.items(), key=lambda each: -each[1])[:limit]
 
     def _best(
         self, tier: Tier, words: str, places: Sequence[Place], speakers: Sequence[str]
@@ -109,8 +133,9 @@ class Search:
         if not any(c.isalnum() for c in words) or not places:
             return [], []
         legs = gather(tier, words, places, speakers, self._vectors)
-        asked = Asked.of(words, speakers, ())
-        table = features(legs, asked, self._weights)
+        windows = find_spans(words, self._local_now())
+        table = features(legs, Asked.of(words, speakers, windows), self._weights)
+        cosines = legs.scores.get("vector", {})
         ranked = [
             Ranked(
                 legs.found[key],
@@ -120,28 +145,28 @@ class Search:
                     for name, value in table[key].items()
                     if name in self._weights
                 },
+                cosines.get(key),
             )
             for key, score in order(legs, table, self._weights)
         ]
         return ranked, legs.warnings
 
+    def _composed(
+        self, tier: Tier, ranked: Sequence[Ranked], chosen: Ranking, limit: int
+    ) -> list[Hit]:
+        """The best candidates in the order of another ranking."""
+        hits = hydrate(tier, ranked, SEARCH_OVERFETCH)
+        cosines: dict[str, float] = {}
+        for each in ranked:
+            if each.cosine is not None:
+                cosines.setdefault(each.id, each.cosine)
+        numbers = {int(hit.id[1:]): hit.id for hit in hits if not hit.archive}
+        seen = self._own.view.accessed(tier, list(numbers))
+        accessed = {numbers[number]: at for number, at in seen.items()}
+        return reorder(hits, chosen, self._local_now(), cosines=cosines, accessed=accessed)[:limit]
 
-def _where(
-    source: Source, tier: Tier, filters: SearchFilters, speakers: Sequence[str]
-) -> RowFilter | None:
-    """The pushed-down filter of one source; None if nothing of it can match."""
-    where = RowFilter(start=filters.start, end=filters.end, tags=filters.tags, statuses=("active",))
-    if tier != "recall":
-        return where
-    names = None
-    if filters.speaker is not None:
-        wanted = filters.speaker.strip().casefold()
-        names = tuple(name for name in speakers if name.casefold() == wanted)
-        if not names:
-            return None
-    live = source.view.live()
-    ranges = None if live is None else tuple(live)
-    return replace(where, role=filters.role, speakers=names, seqs=ranges)
+    def _local_now(self) -> datetime:
+        return self._now().astimezone(self._zone)
 
 
 def _newest(tier: Tier, places: Sequence[Place], limit: int) -> tuple[list[Ranked], list[str]]:
