@@ -228,7 +228,8 @@ class TierStore:
             if probes is None:
                 search = search.bypass_vector_index()
             else:
-                search = search.nprobes(probes).refine_factor(VECTOR_REFINE)
+                refine = max(2, -(-VECTOR_REFINE // limit))
+                search = search.nprobes(probes).refine_factor(refine)
             found = search.select([*_MATCH, "_distance"]).limit(limit).to_arrow()
             return [
                 Match(**{c: row[c] for c in _MATCH}, score=1.0 - row["_distance"])
