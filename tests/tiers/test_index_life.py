@@ -38,7 +38,7 @@ def rows_from(first: int, count: int) -> list[TierRow]:
             "user",
             (Text(f"number {seq} of the harbour log"),),
             seq=seq,
-            speaker=("Sam", "Ada")[seq % 2],
+            speaker=("Sam", "Ada")[seq // 40 % 2],
             said_at=START + timedelta(minutes=seq),
         )
         (row,) = rows_of_message(message)
