@@ -238,6 +238,7 @@ def _tiers(reader: "TiersReader", *, in_use: bool) -> Iterator[Finding]:
     if archive:
         detail = f"{rows['archival']:,} rows"
     yield Finding(reader.name, "LanceDB", "ok", detail)
+    yield _indices(reader, archive=archive, in_use=in_use)
     if reader.embedder is not None:
         yield Finding(
             reader.name,
@@ -246,6 +247,28 @@ def _tiers(reader: "TiersReader", *, in_use: bool) -> Iterator[Finding]:
             f"{missing:,}",
             f"they are made up for in its next turns; or {rebuild}" if missing else "",
         )
+
+
+def _indices(reader: "TiersReader", *, archive: bool, in_use: bool) -> Finding:
+    """How many there are, and how many rows they do not know yet."""
+    from pagemind.runtime.settings import OPTIMIZE_COMMITS, OPTIMIZE_ROWS, UPKEEP_LEAVING
+    from pagemind.runtime.tiers.store import TIERS
+
+    states = [state for tier in TIERS if (state := reader.store.state(tier)) is not None]
+    indices = sum(len(state.indices) for state in states)
+    fresh = max((rows for state in states for rows in state.indices.values()), default=0)
+    pieces = max((state.fragments for state in states), default=0)
+    overdue = fresh > UPKEEP_LEAVING * OPTIMIZE_ROWS or pieces > UPKEEP_LEAVING * OPTIMIZE_COMMITS
+    hint = "it is seen to in a pause" + (
+        "" if archive else f"; or pagemind memory compact {reader.name}"
+    )
+    return Finding(
+        reader.name,
+        "indices",
+        "note" if overdue and not in_use else "ok",
+        f"{indices:,}; {fresh:,} rows are not indexed yet, in {pieces:,} pieces",
+        hint if overdue else "",
+    )
 
 
 # --- all of it ------------------------------------------------------------------------------------

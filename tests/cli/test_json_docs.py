@@ -97,6 +97,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "usage": ["usage"],
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
+        "memory compact": ["memory", "compact", "ada"],
         "memory reembed": ["memory", "reembed", "ada"],
         "upgrade": ["upgrade"],
         "doctor": ["doctor"],
