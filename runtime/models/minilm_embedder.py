@@ -7,14 +7,14 @@ their hash is checked at load. The vocabulary (BERT uncased, see NOTICE) ships b
 import hashlib
 import importlib.metadata
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.errors import LocalModelError
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.model import EmbeddingIdentity
-from pagemind.runtime.settings import EMBED_BATCH, TEXT_RECIPE
+from pagemind.runtime.settings import EMBED_BATCH_TOKENS, TEXT_RECIPE
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -48,12 +48,15 @@ class MiniLmEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector of unit length for each text. Raises LocalModelError."""
-        # Alike lengths share a batch: a short text padded to a long one costs as much as it.
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        if not texts:
+            return []
+        session, tokenizer = self._load()
+        encoded = tokenizer.encode_batch([clean_text(text[:_MAX_CHARS]) for text in texts])
+        pieces = [each.ids for each in encoded]
         vectors: list[list[float]] = [[]] * len(texts)
-        for start in range(0, len(order), EMBED_BATCH):
-            batch = order[start : start + EMBED_BATCH]
-            for i, vector in zip(batch, self._embed([texts[i] for i in batch]), strict=True):
+        for batch in _batches([len(each) for each in pieces]):
+            made = _vectors(session, [pieces[i] for i in batch])
+            for i, vector in zip(batch, made, strict=True):
                 vectors[i] = vector
         return vectors
 
@@ -61,32 +64,43 @@ class MiniLmEmbedder:
         with self._guard:
             self._loaded = None
 
-    def _embed(self, texts: list[str]) -> list[list[float]]:
-        import numpy as np
-
-        session, tokenizer = self._load()
-        encoded = tokenizer.encode_batch([clean_text(text[:_MAX_CHARS]) for text in texts])
-        mask = np.array([e.attention_mask for e in encoded], dtype=np.int64)
-        hidden = session.run(
-            None,
-            {
-                "input_ids": np.array([e.ids for e in encoded], dtype=np.int64),
-                "attention_mask": mask,
-                "token_type_ids": np.zeros_like(mask),
-            },
-        )[0]
-        weight = mask[:, :, None].astype(np.float32)
-        mean = (hidden * weight).sum(axis=1) / weight.sum(axis=1)
-        unit = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
-        values: list[list[float]] = unit.tolist()
-        return values
-
     def _load(self) -> "tuple[Any, Tokenizer]":
         with self._guard:
             if self._loaded is None:
                 weights = self._weights or _find_weights()
                 self._loaded = (_session(_checked(weights), self._threads), tokenizer())
             return self._loaded
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Positions of texts that go together: alike in length, for a short one padded to a long one
+    costs as much as it, and few, for what does not fit the processor's cache costs twice."""
+    batch: list[int] = []
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[i] > EMBED_BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def _vectors(session: Any, pieces: Sequence[Sequence[int]]) -> list[list[float]]:
+    """One batch through the model: the mean over each text's pieces, at unit length."""
+    import numpy as np
+
+    ids = np.zeros((len(pieces), max(map(len, pieces))), dtype=np.int64)  # 0 is [PAD]
+    mask = np.zeros_like(ids)
+    for row, each in enumerate(pieces):
+        ids[row, : len(each)] = each
+        mask[row, : len(each)] = 1
+    given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    hidden = session.run(None, given)[0]
+    weight = mask[:, :, None].astype(np.float32)
+    mean = (hidden * weight).sum(axis=1) / weight.sum(axis=1)
+    unit = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
+    values: list[list[float]] = unit.tolist()
+    return values
 
 
 def _find_weights() -> Path:
@@ -145,9 +159,6 @@ def tokenizer() -> "Tokenizer":
     made = Tokenizer(WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
     made.normalizer = BertNormalizer(lowercase=True)
     made.pre_tokenizer = BertPreTokenizer()
-    made.post_processor = BertProcessing(
-        ("[SEP]", numbers["[SEP]"]), ("[CLS]", numbers["[CLS]"])
-    )
+    made.post_processor = BertProcessing(("[SEP]", numbers["[SEP]"]), ("[CLS]", numbers["[CLS]"]))
     made.enable_truncation(MAX_TOKENS)
-    made.enable_padding(pad_id=numbers["[PAD]"], pad_token="[PAD]")
     return made

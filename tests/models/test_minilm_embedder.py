@@ -1,6 +1,7 @@
 """The built-in embedder, for real, and the choice of embedders."""
 
 import math
+import random
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from pagemind.runtime.errors import LocalModelError
 from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.models.hashing_embedder import HashingEmbedder
-from pagemind.runtime.models.minilm_embedder import MiniLmEmbedder
+from pagemind.runtime.models.minilm_embedder import MiniLmEmbedder, _batches
+from pagemind.runtime.settings import EMBED_BATCH_TOKENS
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +96,24 @@ def test_the_hashing_embedder_sees_shared_words_and_nothing_else() -> None:
     assert cosine(one, two) > cosine(one, three)
     assert HashingEmbedder().embed(["the red boat"])[0] == one
     assert math.isclose(cosine(empty, empty), 1.0)
+
+
+def test_batches_hold_alike_texts_and_few_pieces() -> None:
+    """Each text is in one; no padded batch of more than one text is larger than the bound."""
+    dice = random.Random(5)
+    lengths = [dice.randint(2, 256) for _ in range(300)]
+    batches = list(_batches(lengths))
+    assert sorted(i for batch in batches for i in batch) == list(range(300))
+    for batch in batches:
+        padded = len(batch) * max(lengths[i] for i in batch)
+        assert len(batch) == 1 or padded <= EMBED_BATCH_TOKENS
+    assert max(len(batch) for batch in _batches([8] * 300)) == EMBED_BATCH_TOKENS // 8
+    assert list(_batches([])) == []
+
+
+def test_a_vector_does_not_depend_on_its_company(minilm: MiniLmEmbedder) -> None:
+    """A text said again is as near as can be to the first one."""
+    texts = [f"Fact {n}: the boat lies in berth {n * 7}." + " More." * n for n in range(20)]
+    together = minilm.embed(texts)
+    for text, vector in zip(texts, together, strict=True):
+        assert cosine(vector, minilm.embed([text])[0]) > 0.9999

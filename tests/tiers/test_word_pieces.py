@@ -23,7 +23,6 @@ _EMOJI = "😀🚀👩\u200d💻🏳️\u200d🌈"
 def _whole() -> Any:
     made = tokenizer()
     made.no_truncation()
-    made.no_padding()
     return made
 
 
