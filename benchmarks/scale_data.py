@@ -58,14 +58,21 @@ class Corpus:
         self._cumulative = np.cumsum(weights / weights.sum())
         self._vocabulary = _vocabulary()
 
-    def block(self, number: int) -> tuple[list[Message], "np.ndarray[Any, Any]"]:
-        """Rows of one block as messages with their vectors."""
+    def vectors(self, number: int) -> "np.ndarray[Any, Any]":
+        """The vectors of one block."""
+        import numpy as np
+
+        count = min(BLOCK, self.rows - number * BLOCK)
+        draw = np.random.default_rng((self._seed, 1, number))
+        return self._around(draw, draw.integers(0, CLUSTERS, count))
+
+    def messages(self, number: int) -> list[Message]:
+        """The messages of one block."""
         import numpy as np
 
         first = number * BLOCK
         count = min(BLOCK, self.rows - first)
-        draw = np.random.default_rng((self._seed, 1, number))
-        vectors = self._around(draw, draw.integers(0, CLUSTERS, count))
+        draw = np.random.default_rng((self._seed, 4, number))
         lengths = draw.integers(8, 28, count)
         words = np.searchsorted(self._cumulative, draw.random(int(lengths.sum())))
         messages, at = [], 0
@@ -84,44 +91,42 @@ class Corpus:
                     turn=seq,
                     conversation=seq // 40 + 1,
                     speaker=SPEAKERS[int(words[at - 1]) % len(SPEAKERS)],
-                    said_at=START + timedelta(days=DAYS) * (seq / max(1, self.rows)),
+                    said_at=self.said_at(seq),
                     provenance=Provenance("user"),
                 )
             )
-        return messages, vectors
+        return messages
+
+    def said_at(self, seq: int) -> datetime:
+        """When a row was said: all of them evenly over the same days."""
+        return START + timedelta(days=DAYS) * (seq / self.rows)
 
     def blocks(self) -> Iterator[tuple[list[Message], list[TierRow]]]:
         """Everything, in order: messages and the rows that LanceDB gets of them."""
         before: list[Message] = []
         for number in range(-(-self.rows // BLOCK)):
-            messages, vectors = self.block(number)
-            rows = []
-            for message, vector in zip(messages, vectors, strict=True):
+            messages, rows = self.messages(number), []
+            for message, vector in zip(messages, self.vectors(number), strict=True):
                 row = rows_of_message(message, before)[0]
-                tags = (TAGS[message.seq % len(TAGS)],)
-                rows.append(replace(row, tags=tags, vector=vector))
+                rows.append(replace(row, tags=(tag_of(message.seq),), vector=vector))
                 before = [*before, message][-2:]
             yield messages, rows
 
-    def questions(self, count: int, *, among: Sequence[int] | None = None) -> list[Question]:
-        """So many, about rows drawn at random (of these seqs)."""
+    def questions(self, count: int) -> list[Question]:
+        """So many, about rows drawn at random."""
         import numpy as np
 
         draw = np.random.default_rng((self._seed, 2, self.rows))
-        pool = among if among is not None else range(1, self.rows + 1)
-        seqs = sorted(pool[int(i)] for i in draw.integers(0, len(pool), count))
-        found, held = [], (-1, [], None)
-        for seq in seqs:
-            number = (seq - 1) // BLOCK
-            if held[0] != number:
-                held = (number, *self.block(number))  # type: ignore[assignment]
-            message, vector = held[1][(seq - 1) % BLOCK], held[2][(seq - 1) % BLOCK]  # type: ignore[index]
-            words = message.text.split()
+        found, block = [], -1
+        for seq in sorted(int(each) for each in draw.integers(1, self.rows + 1, count)):
+            if block != (seq - 1) // BLOCK:
+                block = (seq - 1) // BLOCK
+                messages, vectors = self.messages(block), self.vectors(block)
+            words = messages[(seq - 1) % BLOCK].text.split()
             chosen = [words[int(i)] for i in sorted(draw.choice(len(words), 5, replace=False))]
-            noise = draw.standard_normal(NOISE, dtype=np.float32) @ self._basis
-            beside = vector + 0.3 * SPREAD / NOISE**0.5 * noise
-            text = f"{' '.join(chosen)}?"
-            found.append(Question(text, beside / np.linalg.norm(beside), seq))
+            noise = draw.standard_normal((1, NOISE), dtype=np.float32) @ self._basis
+            beside = vectors[(seq - 1) % BLOCK] + 0.3 * SPREAD / NOISE**0.5 * noise
+            found.append(Question(f"{' '.join(chosen)}?", _unit(beside)[0], seq))
         return found
 
     def vector_of(self, text: str) -> "np.ndarray[Any, Any]":
@@ -161,6 +166,11 @@ class CorpusEmbedder:
 def identifier(seq: int) -> str:
     """What every twentieth row holds, as no other does."""
     return f"KX-{seq * 7 + 10_000}"
+
+
+def tag_of(seq: int) -> str:
+    """Each tag stands on every tenth row."""
+    return TAGS[seq % len(TAGS)]
 
 
 def _unit(vectors: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":

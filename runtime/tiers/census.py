@@ -12,6 +12,7 @@ from pagemind.runtime.settings import VECTOR_EXACT_ROWS, VECTOR_PROBES
 from pagemind.runtime.tiers.row_filter import RowFilter
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from lancedb.table import Table
 
 _ACTIVE = ("active",)
@@ -25,10 +26,23 @@ class Census:
     def __init__(self, table: "Table") -> None:
         self.version = int(table.version)
         self._table = table
+        self._schema: pa.Schema | None = None
         self._rows: int | None = None
         self._all_active: bool | None = None
         self._indexed: bool | None = None
         self._counted: dict[str, int] = {}
+
+    @property
+    def schema(self) -> "pa.Schema":
+        """The table's, with what its metadata says."""
+        if self._schema is None:
+            self._schema = self._table.schema
+        return self._schema
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there is a column for them."""
+        return "vector" in self.schema.names
 
     @property
     def rows(self) -> int:

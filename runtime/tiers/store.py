@@ -43,6 +43,7 @@ from pagemind.runtime.tiers.schema import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from lancedb.table import Table
 
 TIERS: tuple[Tier, ...] = ("recall", "archival", "pages")
@@ -216,12 +217,12 @@ class TierStore:
         """The nearest rows by cosine. Empty where no vectors are; raises EmbeddingMismatch."""
 
         def read(table: "Table") -> list[Match]:
-            if "vector" not in table.schema.names:
+            census = self._census(tier, table)
+            if not census.has_vectors:
                 return []
-            self._check_identity(tier, table)
+            self._check_identity(tier, census.schema)
             search: Any = table.search(list(vector), vector_column_name="vector")
             search = search.distance_type("cosine")
-            census = self._census(tier, table)
             if sql := census.condition(where):
                 search = search.where(sql, prefilter=True)
             probes = census.probes(sql)
@@ -305,7 +306,7 @@ class TierStore:
         """Raise what would refuse this store: EmbeddingMismatch, TierOutdated, SchemaTooNew."""
         for tier in TIERS:
             with suppress(ModelError):  # an embedder out of reach cannot be compared today
-                self._read(tier, partial(self._check_identity, tier), None)
+                self._read(tier, partial(self._check_table, tier), None)
 
     # --- maintenance ------------------------------------------------------------------------
 
@@ -421,14 +422,17 @@ class TierStore:
         identity = self._resolve()
         assert identity is not None, "vectors without an embedder"
         if "vector" in table.schema.names:
-            self._check_identity(tier, table)
+            self._check_identity(tier, table.schema)
             return table
         table.add_columns(vector_field(identity))
         self._committed(tier)
         return table
 
-    def _check_identity(self, tier: Tier, table: "Table") -> None:
-        theirs = identity_of(table.schema)
+    def _check_table(self, tier: Tier, table: "Table") -> None:
+        self._check_identity(tier, table.schema)
+
+    def _check_identity(self, tier: Tier, schema: "pa.Schema") -> None:
+        theirs = identity_of(schema)
         ours = self._resolve() if theirs is not None else None
         if ours is not None and theirs is not None and ours != theirs:
             raise EmbeddingMismatch(
@@ -476,8 +480,9 @@ class TierStore:
         return done
 
     def _due(self, tier: Tier, table: "Table") -> bool:
-        many = self._commits.get(tier, 0) >= OPTIMIZE_COMMITS
-        return many or self._fresh_rows(tier, table) >= OPTIMIZE_ROWS
+        if self._commits.get(tier, 0) >= OPTIMIZE_COMMITS:
+            return True
+        return self._fresh_rows(tier, table) >= upkeep.enough(int(table.count_rows()))
 
     def _fresh_rows(self, tier: Tier, table: "Table") -> int:
         """Rows that no index knows yet; asked for once, then counted."""

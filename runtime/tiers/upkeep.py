@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 from pagemind.runtime.errors import SchemaTooNew, TierOutdated
 from pagemind.runtime.settings import (
     CLEANUP_AGE_SECONDS,
+    OPTIMIZE_MIN_ROWS,
+    OPTIMIZE_ROWS,
+    OPTIMIZE_SHARE,
     SCALAR_INDEX_ROWS,
     TEXT_RECIPE,
     TIER_SCHEMA,
@@ -85,6 +88,11 @@ def index_texts(table: "Table", *, anew: bool = False) -> None:
     for field in LEXICAL:
         if field not in there:
             table.create_index(field, config=grams if field == "grams" else words, replace=anew)
+
+
+def enough(rows: int) -> int:
+    """How many rows that no index knows make a compaction of a table of this size worth it."""
+    return min(OPTIMIZE_ROWS, max(OPTIMIZE_MIN_ROWS, int(rows * OPTIMIZE_SHARE)))
 
 
 def lacking(table: "Table") -> list[Step]:

@@ -146,7 +146,7 @@ def test_no_index_is_made_by_writing_or_searching(tiers: TierStore) -> None:
 
 def test_many_new_rows_are_reason_enough(tiers: TierStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few large commits are maintained as many small ones are, by any process."""
-    monkeypatch.setattr(store, "OPTIMIZE_ROWS", 1_000)
+    monkeypatch.setattr(upkeep, "OPTIMIZE_MIN_ROWS", 1_000)
     tiers.put("recall", rows_from(1, 800))
     tiers.maintain()
     state = tiers.state("recall")
