@@ -138,15 +138,22 @@ SEARCH_IMPORTANCE = 5.0  # of what has none, in rankings that weigh it: the midd
 SEARCH_TAIL = 5000  # unwritten rows that a search looks through
 SEARCH_TAIL_EMBED = 16  # … of which so many, the newest, are embedded within the search
 # What the features of a candidate weigh (tiers/ranking.py). Those of the legs a search has are
-# scaled to sum to 1; the others come on top.
+# scaled to sum to 1; the others come on top. Fitted by benchmarks/fit_weights.py on two sets at
+# once and rounded: what held on one only (the length of a line, its digits) has no weight.
 SEARCH_WEIGHTS = {
-    "line": 0.3,
-    "lines": 0.3,
-    "grams": 0.3,
-    "vector": 0.4,
-    "speaker": 0.1,  # more costs questions about who did not say it (measured)
+    "line": 0.26,
+    "lines": 0.2,
+    "grams": 0.2,
+    "vector": 0.54,
+    "speaker": 0.13,  # more costs questions about who did not say it
+    "date": 0.15,
+    "question": -0.22,  # a question is seldom the answer to one
+    "when": 0.09,
+    "before": 0.12,  # the lines around: a reply answers what was asked before it
+    "after": 0.17,
+    "around": 0.17,
+    "conversation": 0.2,
     "exact": 1.0,  # an exact ABC-1234 goes before everything
-    "date": 0.1,
 }
 SEARCH_MIN_COSINE = 0.1  # a nearest neighbour further away than this is near to nothing
 EVAL_K = 10  # hits that `eval` looks at, where a file says nothing

@@ -6,7 +6,6 @@ k = 60 do not), and what is known besides: who spoke, when, what stands beside i
 in settings, fitted by benchmarks/fit_weights.py; a leg that is absent leaves its share to others.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -123,4 +122,3 @@ def _add_facts(row: dict[str, float], candidate: Candidate, asked: Asked) -> Non
         row["question"] = 1.0
     if asked.when and _TIME.search(match.text):
         row["when"] = 1.0
-    row["length"] = min(1.0, math.log1p(len(match.text.split())) / 4)
