@@ -59,6 +59,27 @@ def test_faults_tells_what_was_tried_and_lost(tmp_path: Path) -> None:
         assert 0 < kind["tried"] == kind["survived"]
 
 
+def test_embedding_compares_batches_with_the_setting(tmp_path: Path) -> None:
+    """Each size has a row for short and for long texts; the setting is 1."""
+    found = run("embedding.py", "--texts", "3", out=tmp_path / "f.json")
+    assert {row["texts"] for row in found["rows"]} == {"short", "long"}
+    usual = [r for r in found["rows"] if r["batch_pieces"] == found["batch_pieces"]]
+    assert [row["cpu_vs_setting"] for row in usual] == [1, 1]
+
+
+def test_peers_gives_a_row_for_a_system(tmp_path: Path) -> None:
+    """Ours here, from a workload file as the others read it; theirs are imported nowhere."""
+    work = tmp_path / "work.json"
+    made = [sys.executable, "benchmarks/peers.py", "--make", str(work), "--lines", "150"]
+    subprocess.run(made, cwd=ROOT, check=True, capture_output=True, timeout=300)
+    found = run("peers.py", "--workload", str(work), out=tmp_path / "f.json")
+    (row,) = found["rows"]
+    assert (row["system"], row["lines"]) == ("pagemind", 150)
+    assert 0 < row["recall@10"] <= 100
+    assert row["insert_cpu_ms"] > 0
+    assert row["search_cpu_ms"] > 0
+
+
 def test_every_script_is_in_the_readme() -> None:
     """What can be run is listed."""
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
