@@ -228,7 +228,7 @@ def test_hits_carry_what_the_authority_knows(plain: World) -> None:
     assert (hit.origin, hit.source, hit.conversation) == ("import", "diary.txt", 1)
     assert hit.said_at == START + timedelta(minutes=1)
     assert hit.in_context is False
-    assert 0 < hit.score <= 1.2
+    assert 0 < hit.score <= 3
     assert set(hit.scores) == {"line", "lines"}
     assert plain.hits("ABC-1234")[0].in_context is True
     plain.authority.keep("Slip 14.", "boat", "harbour", importance=7.0)
