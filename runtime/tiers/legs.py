@@ -6,11 +6,11 @@ and a leg that fails is left out and named: nothing here raises for the disk's o
 sake.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 
-from pagemind.runtime.errors import ModelError, StorageError, UserError
+from pagemind.runtime.errors import ModelError, PagemindError, StorageError, UserError
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.settings import (
     SEARCH_MIN_COSINE,
@@ -18,10 +18,11 @@ from pagemind.runtime.settings import (
     SEARCH_TAIL,
     SEARCH_TAIL_EMBED,
 )
+from pagemind.runtime.tiers.leg_query import Leg
 from pagemind.runtime.tiers.names import without_names
 from pagemind.runtime.tiers.recipe import grams_text
 from pagemind.runtime.tiers.row_filter import RowFilter
-from pagemind.runtime.tiers.schema import embedded_text
+from pagemind.runtime.tiers.schema import TierRow, embedded_text
 from pagemind.runtime.tiers.store import Match, TierStore
 from pagemind.runtime.tiers.tail import Tail, match_of, tail_of, text_leg
 from pagemind.runtime.tiers.vector_cache import VectorCache
@@ -110,47 +111,81 @@ def gather(
     fields = {"line": query, "grams": grams_text(query)}
     if tier == "recall":  # passages and gists stand alone
         fields["lines"] = query
-    for name, words in fields.items():
-        if words:
-            for place in places:
-                _text(legs, place, name, words)
-    if vectors is not None:
-        add_vectors(legs, places, without_names(query, speakers), vectors)
+    texts = {name: words for name, words in fields.items() if words}
+    for place in places:
+        _ask(legs, place, texts, without_names(query, speakers), vectors)
     return legs
 
 
-def _text(legs: Legs, place: Place, name: str, words: str) -> None:
+def add_vectors(legs: Legs, places: Sequence[Place], query: str, vectors: VectorCache) -> None:
+    """The nearest rows alone."""
+    for place in places:
+        _ask(legs, place, {}, query, vectors)
+
+
+def _ask(
+    legs: Legs,
+    place: Place,
+    texts: Mapping[str, str],
+    meant: str,
+    vectors: VectorCache | None,
+) -> None:
+    """All legs of one place at once: lexical fields with their words, and what is meant."""
     source = place.source
-    written: list[Match] = []
+    asked = [Leg(name, words, with_field=bool(place.tail.rows)) for name, words in texts.items()]
+    recent = sorted(place.tail.rows, key=lambda row: -row.seq)[:SEARCH_TAIL_EMBED]
+    embedded: list[list[float]] = []
+    if vectors is not None:
+        try:
+            embedded = vectors.get([meant, *map(embedded_text, recent)])
+        except FAILURES as error:
+            _missed(legs, source, "vector", error)
+    if embedded:
+        asked.append(Leg("vector", vector=embedded[0]))
+    answers: Sequence[list[Match] | PagemindError]
     try:
-        written = source.store.search_text(legs.tier, name, words, place.where, place.limit)
+        answers = source.store.search_legs(legs.tier, asked, place.where, place.limit)
     except FAILURES as error:
-        named = f" of {source.archive}" if source.archive else ""
-        legs.warn(f"the {legs.tier} index{named} was not searched", error)
-    written = place.current(written)
-    scores = text_leg(name, words, written, place.tail.rows, place.total)
+        answers = [error] * len(asked)
+    for leg, answer in zip(asked, answers, strict=True):
+        if isinstance(answer, PagemindError):
+            _missed(legs, source, leg.field, answer)
+        written = [] if isinstance(answer, PagemindError) else place.current(answer)
+        if leg.vector is None:
+            _add_text(legs, place, leg, written)
+        elif not isinstance(answer, PagemindError):
+            _add_near(
+                legs, place, written, list(zip(recent, embedded[1:], strict=True)), leg.vector
+            )
+
+
+def _missed(legs: Legs, source: Source, leg: str, error: Exception) -> None:
+    named = source.archive
+    if leg == "vector":
+        legs.warn(f"meanings were not compared{f' in {named}' if named else ''}", error)
+    else:
+        legs.warn(f"the {legs.tier} index{f' of {named}' if named else ''} was not searched", error)
+
+
+def _add_text(legs: Legs, place: Place, leg: Leg, written: Sequence[Match]) -> None:
+    scores = text_leg(leg.field, leg.words, written, place.tail.rows, place.total)
     for match in (*written, *map(match_of, place.tail.rows)):
         if match.id in scores:
-            legs.add(name, source, match, scores[match.id])
+            legs.add(leg.field, place.source, match, scores[match.id])
 
 
-def add_vectors(legs: Legs, places: Sequence[Place], query: str, vectors: VectorCache) -> None:
+def _add_near(
+    legs: Legs,
+    place: Place,
+    written: Sequence[Match],
+    unwritten: Sequence[tuple[TierRow, Sequence[float]]],
+    asked: Sequence[float],
+) -> None:
     """The nearest rows; one that is near to nothing counts only if words found it too."""
-    for place in places:
-        source = place.source
-        recent = sorted(place.tail.rows, key=lambda row: -row.seq)[:SEARCH_TAIL_EMBED]
-        try:
-            asked, *others = vectors.get([query, *map(embedded_text, recent)])
-            near = place.current(
-                source.store.search_vector(legs.tier, asked, place.where, place.limit)
-            )
-        except FAILURES as error:
-            named = f" in {source.archive}" if source.archive else ""
-            legs.warn(f"meanings were not compared{named}", error)
-            continue
-        for row, other in zip(recent, others, strict=True):
-            near.append(match_of(row, sum(a * b for a, b in zip(asked, other, strict=True))))
-        for match in near:
-            known = f"{source.archive}:{match.id}" in legs.found
-            if match.score >= SEARCH_MIN_COSINE or known:
-                legs.add("vector", source, match, match.score)
+    near = list(written)
+    for row, other in unwritten:
+        near.append(match_of(row, sum(a * b for a, b in zip(asked, other, strict=True))))
+    for match in near:
+        known = f"{place.source.archive}:{match.id}" in legs.found
+        if match.score >= SEARCH_MIN_COSINE or known:
+            legs.add("vector", place.source, match, match.score)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pagemind.runtime.errors import (
     EmbeddingMismatch,
     ModelError,
+    PagemindError,
     StorageError,
 )
 from pagemind.runtime.model import EmbeddingIdentity
@@ -24,10 +25,10 @@ from pagemind.runtime.outbox import Tier
 from pagemind.runtime.settings import (
     OPTIMIZE_COMMITS,
     OPTIMIZE_ROWS,
-    VECTOR_REFINE,
 )
-from pagemind.runtime.tiers import upkeep
+from pagemind.runtime.tiers import leg_query, upkeep
 from pagemind.runtime.tiers.census import Census
+from pagemind.runtime.tiers.leg_query import Leg
 from pagemind.runtime.tiers.location import Location, translated
 from pagemind.runtime.tiers.row_filter import RowFilter, any_of
 from pagemind.runtime.tiers.schema import (
@@ -60,19 +61,13 @@ class Match:
     part: int
     parts: int
     seq: int
-    speaker: str
-    text: str
+    speaker: str = ""
+    text: str = ""
     conversation: int = 0
     said_at: datetime | None = None
     importance: float | None = None
     score: float = 0.0
     indexed: str = ""  # the lexical field that was searched
-
-
-_MATCH = [
-    *("id", "parent", "part", "parts", "seq", "speaker", "text"),
-    *("conversation", "said_at", "importance"),
-]
 
 
 class TierStore:
@@ -192,53 +187,55 @@ class TierStore:
         """The best rows by BM25 over one lexical field. The query is words, not syntax. Who does
         not need `indexed` saves a quarter of the time `with_field=False`."""
         assert field in LEXICAL
-
-        def read(table: "Table") -> list[Match]:
-            from lancedb.query import MatchQuery
-
-            match: Any = MatchQuery  # a pydantic dataclass: its defaults are hidden from mypy
-            search = table.search(match(query, field), query_type="fts")
-            if sql := self._census(tier, table).condition(where):
-                search = search.where(sql, prefilter=True)
-            more = [field] if with_field else []
-            found = search.select([*_MATCH, *more, "_score"]).limit(limit).to_arrow()
-            return [
-                Match(
-                    **{c: row[c] for c in _MATCH}, score=row["_score"], indexed=row.get(field, "")
-                )
-                for row in found.to_pylist()
-            ]
-
-        return self._read(tier, read, [])
+        leg = Leg(field, query, with_field=with_field)
+        return _found(self.search_legs(tier, [leg], where, limit)[0])
 
     def search_vector(
         self, tier: Tier, vector: Sequence[float], where: RowFilter, limit: int
     ) -> list[Match]:
         """The nearest rows by cosine. Empty where no vectors are; raises EmbeddingMismatch."""
+        leg = Leg("vector", vector=vector)
+        return _found(self.search_legs(tier, [leg], where, limit)[0])
 
-        def read(table: "Table") -> list[Match]:
+    def search_legs(
+        self, tier: Tier, legs: Sequence[Leg], where: RowFilter, limit: int
+    ) -> list[list[Match] | PagemindError]:
+        """Several of these at once, which takes no longer than the slowest; for each what it
+        found, or why it could not be searched."""
+
+        def read(table: "Table") -> list[list[Match] | PagemindError]:
             census = self._census(tier, table)
-            if not census.has_vectors:
-                return []
-            self._check_identity(tier, census.schema)
-            search: Any = table.search(list(vector), vector_column_name="vector")
-            search = search.distance_type("cosine")
-            if sql := census.condition(where):
-                search = search.where(sql, prefilter=True)
-            probes = census.probes(sql)
-            if probes is None:
-                search = search.bypass_vector_index()
-            else:
-                refine = max(2, -(-VECTOR_REFINE // limit))
-                search = search.nprobes(probes).refine_factor(refine)
-            found = search.select([*_MATCH, "_distance"]).limit(limit).to_arrow()
+            without: list[Match] | PagemindError = []  # what a search by vector comes to
+            compared = census.has_vectors and any(leg.vector is not None for leg in legs)
+            if compared:
+                try:
+                    self._check_identity(tier, census.schema)
+                except PagemindError as error:
+                    without, compared = error, False
+            asked = [leg for leg in legs if leg.vector is None or compared]
+            found = iter(leg_query.answers(tier, table, census, asked, where, limit))
             return [
-                Match(**{c: row[c] for c in _MATCH}, score=1.0 - row["_distance"])
-                for row in found.to_pylist()
-                if row["_distance"] is not None
+                self._matches(next(found)) if leg.vector is None or compared else without
+                for leg in legs
             ]
 
-        return self._read(tier, read, [])
+        absent: list[list[Match] | PagemindError] = [[] for _ in legs]
+        return self._read(tier, read, absent)
+
+    def _matches(self, rows: list[dict[str, Any]] | Exception) -> list[Match] | PagemindError:
+        """Rows as matches; a foreign error as ours, but one that a reopened table may not have
+        is raised."""
+        if not isinstance(rows, Exception):
+            return [Match(**row) for row in rows if row["score"] is not None]
+        if isinstance(rows, PagemindError):
+            return rows
+        if "not found" in str(rows).lower():
+            raise rows
+        try:
+            with translated(self.location.uri):
+                raise rows
+        except StorageError as error:
+            return error
 
     def scan(
         self, tier: Tier, where: RowFilter, limit: int | None = None, *, newest: bool = True
@@ -518,6 +515,12 @@ class TierStore:
                 self._tables.pop(tier, None)
             table = self._open(tier)
             return absent if table is None else read(table)
+
+
+def _found(matches: list[Match] | PagemindError) -> list[Match]:
+    if isinstance(matches, PagemindError):
+        raise matches
+    return matches
 
 
 def _named(identity: EmbeddingIdentity, other: EmbeddingIdentity) -> str:
