@@ -23,8 +23,13 @@ class Ranked:
 
     candidate: Candidate
     score: float = 0.0
-    scores: dict[str, float] = field(default_factory=dict)
+    features: Mapping[str, float] = field(default_factory=dict)
     cosine: float | None = None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The features, for people: rounded, without the sum of the legs."""
+        return {name: round(v, 4) for name, v in self.features.items() if name != "base"}
 
     @property
     def id(self) -> str:

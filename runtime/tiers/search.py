@@ -137,16 +137,7 @@ class Search:
         table = features(legs, Asked.of(words, speakers, windows), self._weights)
         cosines = legs.scores.get("vector", {})
         ranked = [
-            Ranked(
-                legs.found[key],
-                score,
-                {
-                    name: round(value, 4)
-                    for name, value in table[key].items()
-                    if name in self._weights
-                },
-                cosines.get(key),
-            )
+            Ranked(legs.found[key], score, table[key], cosines.get(key))
             for key, score in order(legs, table, self._weights)
         ]
         return ranked, legs.warnings

@@ -15,6 +15,7 @@ from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.models.hashing_embedder import HashingEmbedder
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.services import Hit, SearchFilters
+from pagemind.runtime.settings import SEARCH_WEIGHTS
 from pagemind.runtime.tiers.schema import embedded_text, rows_of_message, rows_of_passage
 from pagemind.runtime.tiers.search import Search, TierSearch
 from pagemind.runtime.tiers.store import TierStore
