@@ -26,6 +26,7 @@ from pagemind.runtime.errors import (
     UserError,
 )
 from pagemind.runtime.event import Event, UserMessage
+from pagemind.runtime.flush import Flushed
 from pagemind.runtime.heartbeat import wants_heartbeat
 from pagemind.runtime.intake import message_of, observation
 from pagemind.runtime.loop import INTERRUPTED, Loop
@@ -33,7 +34,7 @@ from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Model
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.queue_manager import Flushed, QueueManager
+from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow, text_digest
 from pagemind.runtime.tiers.search import Search
@@ -406,7 +407,13 @@ class Agent:
     def restore_block(self, label: str, version: int) -> str:
         """A person takes an edit of core memory back; the value. Raises BlockNotFound, NotFound."""
         with self._lock:
-            editor = CoreEditor(self.state, self.context.core, author="user", origin="user")
+            editor = CoreEditor(
+                self.state,
+                self.context.core,
+                author="user",
+                origin="user",
+                tell=self.queue_manager.append,
+            )
             return editor.restore(label, version)
 
     def prefill(self) -> None:

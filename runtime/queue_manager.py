@@ -1,34 +1,28 @@
-"""The queue manager: append, warn, page out, flush. It keeps main context within its window.
+"""The queue manager: append, warn, relieve. It keeps main context within its window.
 
 Whatever it does to the queue is committed to the state database first; the in-memory queue
-follows after the commit, so that a crash or a failed summary leaves the old state standing.
+follows after the commit, so that a crash or a failed summary leaves the old state standing. What
+a flush is stands in flush.py.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PromptTooLarge
-from pagemind.runtime.fifo_queue import Entry, FifoQueue, group
-from pagemind.runtime.gist import gist, keywords
+from pagemind.runtime.fifo_queue import Entry, FifoQueue
+from pagemind.runtime.flush import Flushed, Flusher
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message, Provenance, Text
-from pagemind.runtime.model import Usage
-from pagemind.runtime.page import Group, Page, cut
-from pagemind.runtime.page_table import SHORTEST_LINE, PageTable
+from pagemind.runtime.parts import Parts
 from pagemind.runtime.pressure import Level, Pressure, Thresholds, Window, measure
 from pagemind.runtime.settings import (
     EXCERPT_MIN_TOKENS,
-    HANDLE_TOKENS,
     IDLE_FLUSH,
     MESSAGE_FRACTION,
-    PAGE_FRACTION,
-    PAGE_TABLE_FRACTION,
-    PAGE_TOKENS,
     RESULTS_FRACTION,
-    SUMMARY_FRACTION,
 )
 from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarizer
@@ -37,13 +31,9 @@ from pagemind.runtime.trace import Observer, TraceEvent, ignore
 from pagemind.runtime.view import View, show
 
 
-@dataclass(frozen=True, slots=True)
-class Flushed:
-    """What a flush did: pages written, tokens freed, and the summary's own usage."""
-
-    pages: tuple[Page, ...]
-    freed: int
-    usage: Usage
+def is_warning(message: Message) -> bool:
+    """Whether this is the notice at WARN; other notices say that a person changed something."""
+    return message.kind == "notice" and not message.provenance.detail
 
 
 class QueueManager:
@@ -60,23 +50,36 @@ class QueueManager:
         zone: tzinfo,
         read: Callable[[Message], str],
         written: Callable[[], None],
+        parts: Parts = Parts(),
     ) -> None:
         self._state = state
         self._context = context
-        self._summarizer = summarizer
         self._thresholds = thresholds
         self._window = window
         self._zone = zone
         self._read = read
         self._written = written  # called after each commit that LanceDB should follow
+        self._parts = parts
         self._count = context.counter.count
         self.observer: Observer = ignore
-        self.epoch = 0
+        self._flusher = Flusher(
+            state,
+            context,
+            summarizer,
+            show=self._entry,
+            tell=lambda event: self.observer(event),
+            parts=parts,
+        )
 
     @property
     def context(self) -> MainContext:
         """Main context as it is now."""
         return self._context
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch that requests are made in."""
+        return self._flusher.epoch
 
     # --- resident messages ------------------------------------------------------------------
 
@@ -85,9 +88,11 @@ class QueueManager:
         state, context = self._state, self._context
         epoch = state.history.epoch()
         if epoch is None:
-            self.begin_epoch("start")
+            self._flusher.begin_epoch("start")
             return
-        self.epoch = epoch.epoch
+        self._flusher.epoch = epoch.epoch
+        if not context.core.live:  # an edit since the flush waits for the next one
+            context.core.show(state.blocks.at(state.history.shown_blocks(epoch)))
         summary = state.pages.summary(epoch.summary)
         context.summary = summary.text if summary else ""
         context.table = state.history.text(epoch.table_sha256)
@@ -99,30 +104,6 @@ class QueueManager:
         if epoch.held is not None:
             for message, _, pause in state.journal.range(epoch.held, epoch.held):
                 context.held = self._entry(message, views.get(message.seq, View()), pause)
-
-    def begin_epoch(self, reason: str, held: Entry | None = None) -> None:
-        """Record that the head of the prompt changed. The queue stays where it is."""
-        context = self._context
-        newest = self._state.history.epoch()
-        start = next((e.seq for e in context.queue), self._state.journal.last_seq + 1)
-        held = held or context.held
-        with self._state.database.transaction():
-            epoch = self._state.history.begin_epoch(
-                reason,
-                system=context.system,
-                tools=str(context.tools),
-                blocks={block.label: block.version for block in context.core},
-                summary=newest.summary if newest else None,
-                table=context.table,
-                pins=(),
-                queue_start=newest.queue_start if newest else start,
-                held=held.seq if held else None,
-            )
-
-            def follow() -> None:
-                self.epoch, context.held = epoch.epoch, held
-
-            self._state.database.after_commit(follow)
 
     def append(self, message: Message, *, step: int = 0) -> Message:
         """Commit a message and put it at the tail of the queue. An over-long one is stored whole
@@ -163,13 +144,14 @@ class QueueManager:
             views = self._state.history.views(seq)
             for message, _, pause in self._state.journal.range(seq, seq):
                 held = self._entry(message, views.get(seq, View()), pause)
-                self.begin_epoch("held", held)
+                self._flusher.begin_epoch("held", held)
 
     # --- pressure ---------------------------------------------------------------------------
 
-    def measure(self) -> Pressure:
-        """What the next request costs."""
-        return measure(self._context.sections(), self._window().usable, self._thresholds)
+    def measure(self, *, refreshed: bool = False) -> Pressure:
+        """What the next request costs; `refreshed`: with every edit of core memory in the head."""
+        sections = self._context.sections(refreshed=refreshed)
+        return measure(sections, self._window().usable, self._thresholds)
 
     def relieve(self, event_seq: int, cancel: CancelToken | None = None) -> Flushed | None:
         """Before a model call: warn or flush as pressure says. What a flush did, if one ran.
@@ -184,7 +166,7 @@ class QueueManager:
         if pressure.level is Level.FLUSH:
             flushed = self.flush(event_seq, cancel=cancel)
             pressure = self.measure()
-        if pressure.level is Level.WARN and not self._warned():
+        if pressure.level is Level.WARN and self._parts.warning and not self._warned():
             self._warn(pressure)
             if flushed is None and self.measure().level is Level.FLUSH:
                 flushed = self.flush(event_seq, cancel=cancel)
@@ -200,7 +182,7 @@ class QueueManager:
         )
 
     def _warned(self) -> bool:
-        return any(entry.message.kind == "notice" for entry in self._context.queue)
+        return any(is_warning(entry.message) for entry in self._context.queue)
 
     def _warn(self, pressure: Pressure) -> None:
         text = load("warning").fill(percent=round(100 * pressure.ratio)).strip()
@@ -296,175 +278,31 @@ class QueueManager:
         ask: bool = True,
         cancel: CancelToken | None = None,
     ) -> Flushed:
-        """Page out the oldest groups and fold them into the summary.
-
-        `event_seq` is the event of the running turn (None between turns): it stays shown, and so
-        does the newest group. `keep` is what `paged` may be afterwards, in tokens; without `ask`
-        no model is called for the summary.
-        """
+        """Page out the oldest groups and fold them into the summary (see Flusher.flush)."""
         before = self.measure()
         self.observer(TraceEvent("flush_started", {"used": before.used, "room": before.room}))
-        keep = before.keep_at if keep is None else keep
-        summary_budget = int(before.room * SUMMARY_FRACTION)
-        table_budget = int(before.room * PAGE_TABLE_FRACTION)
-
-        shown = list(self._context.queue)
-        entries = [self._settled(entry, event_seq) for entry in shown]
-        views = {e.seq: e.view for e, old in zip(entries, shown, strict=True) if e.view != old.view}
-        staying = [e for e in entries if e.view.form != "gone"]
-        groups = group(staying)
-        target = max(0, keep - summary_budget - table_budget)
-        evicted: list[Group] = []
-        size = sum(g.tokens for g in groups)
-        while len(groups) > 1 and size > target:
-            size -= groups[0].tokens
-            evicted.append(groups.pop(0))
-
-        newest = self._state.history.epoch()
-        queue_start = newest.queue_start if newest else 1
-        gone: list[Entry] = []
-        pages: list[Page] = []
-        if evicted:
-            first, queue_start = queue_start, groups[0].first_seq
-            gone = [e for e in entries if e.seq < queue_start]
-            pages = self._pages(gone, before.room, first, queue_start)
-        made = None
-        if pages:
-            made = self._summarizer.summarise(
-                self._context.summary,
-                [e.message for e in gone],
-                pages,
-                budget=summary_budget,
-                ask=ask,
-                cancel=cancel,
-            )
-            self.observer(
-                TraceEvent("summarised", {"rung": made.rung, "tokens": self._count(made.text)})
-            )
-        held = self._held_after(gone, event_seq)
-
-        state = self._state
-        table = self._context.table
-        if pages:
-            known = state.pages.newest(table_budget // SHORTEST_LINE + 1)
-            table = PageTable([*known, *pages]).render(table_budget, self._count)
-        summary = newest.summary if newest else None
-        with state.database.transaction():
-            if made is not None:
-                summary = state.pages.summarise(
-                    made.text,
-                    tokens=self._count(made.text),
-                    covers_last=queue_start - 1,
-                    rung=made.rung,
-                    author=made.author,
-                    trust=min((p.trust for p in pages), default=100),
-                )
-            epoch = state.history.begin_epoch(
-                reason,
-                system=self._context.system,
-                tools=str(self._context.tools),
-                blocks={block.label: block.version for block in self._context.core},
-                summary=summary,
-                table=table,
-                pins=(),
-                queue_start=queue_start,
-                held=held.seq if held else None,
-            )
-            state.pages.add(pages, line=state.journal.line, epoch=epoch.epoch)
-            if views:
-                state.history.set_views(views, since_step=state.history.last_step + 1)
-
-            def follow() -> None:
-                context = self._context
-                self.epoch = epoch.epoch
-                context.queue = FifoQueue(e for e in staying if e.seq >= queue_start)
-                context.held = held
-                if made is not None:
-                    context.summary, context.table = made.text, table
-
-            state.database.after_commit(follow)
-        for page in pages:
-            self.observer(
-                TraceEvent(
-                    "page_written",
-                    {
-                        "id": page.short_id,
-                        "first_seq": page.first_seq,
-                        "last_seq": page.last_seq,
-                        "tokens": page.tokens,
-                        "gist": page.gist,
-                    },
-                )
-            )
+        head = self.measure(refreshed=True)  # the flush takes edits of core memory into the head
+        flushed = self._flusher.flush(
+            event_seq,
+            before=head,
+            keep=head.keep_at if keep is None else keep,
+            reason=reason,
+            ask=ask,
+            cancel=cancel,
+        )
         after = self.measure()
         freed = before.used - after.used
         self.observer(
-            TraceEvent("flush_ended", {"freed": freed, "used": after.used, "pages": len(pages)})
+            TraceEvent(
+                "flush_ended", {"freed": freed, "used": after.used, "pages": len(flushed.pages)}
+            )
         )
         self._written()
-        return Flushed(tuple(pages), freed, made.usage if made else Usage())
-
-    def _settled(self, entry: Entry, event_seq: int | None) -> Entry:
-        """Stage 0: results of finished turns become handles, readings become their references,
-        notices go. Nothing that was said is touched."""
-        message = entry.message
-        if message.kind == "notice":
-            return self._entry(message, View("gone"), entry.pause)
-        running = event_seq is not None and message.seq > event_seq
-        if running or message.role != "tool":
-            return entry
-        if message.kind == "reading":
-            return self._entry(message, View("full"), entry.pause)
-        if entry.view.form == "handle" or entry.tokens <= HANDLE_TOKENS:
-            return entry
-        handle = self._entry(message, View("handle"), entry.pause)
-        return handle if handle.tokens < entry.tokens else entry
-
-    def _pages(
-        self, entries: Sequence[Entry], room: int, first_seq: int, queue_start: int
-    ) -> list[Page]:
-        """Pages that cover first_seq … queue_start - 1, gapless; notices and readings cost them
-        nothing."""
-        counted = [
-            replace(e, tokens=0 if e.message.kind in ("notice", "reading") else e.whole)
-            for e in entries
-        ]
-        runs = cut(group(counted), min(PAGE_TOKENS, int(room * PAGE_FRACTION)))
-        number = self._state.pages.count()
-        pages: list[Page] = []
-        for at, run in enumerate(runs):
-            last = runs[at + 1][0].first_seq - 1 if at + 1 < len(runs) else queue_start - 1
-            messages = [m for g in run for m in g.messages if m.kind not in ("notice", "reading")]
-            times = [m.recorded_at for g in run for m in g.messages if m.recorded_at is not None]
-            words = keywords([m.text for m in messages if m.role != "tool"])
-            number += 1
-            pages.append(
-                Page(
-                    number=number,
-                    first_seq=run[0].first_seq if at else first_seq,
-                    last_seq=last,
-                    first_at=min(times),
-                    last_at=max(times),
-                    messages=len(messages),
-                    tokens=sum(g.tokens for g in run),
-                    gist=gist(messages, words, self._count),
-                    keywords=words,
-                    trust=min((m.provenance.trust for m in messages), default=100),
-                )
-            )
-        return pages
-
-    def _held_after(self, gone: Sequence[Entry], event_seq: int | None) -> Entry | None:
-        """The running turn's event stays shown although its page is written."""
-        if event_seq is None:
-            return None
-        if self._context.held is not None and self._context.held.seq == event_seq:
-            return self._context.held
-        return next((e for e in gone if e.seq == event_seq), None)
+        return replace(flushed, freed=freed)
 
     def shrink(self, event_seq: int, limit: int, cancel: CancelToken | None = None) -> Flushed:
         """A provider says that what fits does not: bring `used` down to `limit` tokens."""
-        fixed = self.measure().fixed
+        fixed = self.measure(refreshed=True).fixed
         flushed = self.flush(
             event_seq, keep=max(0, limit - fixed), reason="overflow", cancel=cancel
         )

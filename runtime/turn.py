@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pagemind.runtime.errors import ModelError
+from pagemind.runtime.flush import Flushed
 from pagemind.runtime.message import SPEAK, Message, ToolCall
 from pagemind.runtime.model import ModelReply, Usage
 from pagemind.runtime.pressure import Pressure
-from pagemind.runtime.queue_manager import Flushed
 from pagemind.runtime.settings import (
     MAX_IDENTICAL_CALLS,
     MAX_PAGE_INS,

@@ -49,7 +49,7 @@ def test_warn_save_flush_and_find(tmp_path: Path) -> None:
     listener = Listener()
     model = ScriptedModel(listener, summary=lambda request: "Sam told facts about items.")
     events: list[TraceEvent] = []
-    with agent_at(tmp_path, model, small(2048, *FOUR)) as agent:
+    with agent_at(tmp_path, model, small(2304, *FOUR)) as agent:
         context = agent.context
         agent.send(BOAT, speaker="Sam", observer=events.append)
 

@@ -1,0 +1,304 @@
+"""The flush: moves the oldest groups of the queue into pages and folds them into the summary.
+
+flush() commits pages, summary, views and the new epoch in one transaction; main context follows
+after the commit. begin_epoch() records that the head of the prompt changed without one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.fifo_queue import Entry, FifoQueue, group
+from pagemind.runtime.gist import gist, keywords
+from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.message import Message
+from pagemind.runtime.model import Usage
+from pagemind.runtime.page import Page, cut
+from pagemind.runtime.page_table import SHORTEST_LINE, PageTable
+from pagemind.runtime.parts import Parts
+from pagemind.runtime.pressure import Pressure
+from pagemind.runtime.settings import (
+    HANDLE_TOKENS,
+    PAGE_FRACTION,
+    PAGE_TABLE_FRACTION,
+    PAGE_TOKENS,
+    SUMMARY_FRACTION,
+)
+from pagemind.runtime.state.history import Epoch
+from pagemind.runtime.state.state import State
+from pagemind.runtime.summarizer import Summarised, Summarizer
+from pagemind.runtime.trace import Observer, TraceEvent
+from pagemind.runtime.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """What a flush did: pages written, tokens freed, and the summary's own usage."""
+
+    pages: tuple[Page, ...]
+    freed: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class _Eviction:
+    """What leaves the queue and what stays, all as it will be shown."""
+
+    gone: list[Entry]
+    staying: list[Entry]
+    queue_start: int
+    views: dict[int, View]
+
+
+class Flusher:
+    """`show` makes an entry of a message in a view; `tell` is given what happens."""
+
+    def __init__(
+        self,
+        state: State,
+        context: MainContext,
+        summarizer: Summarizer,
+        *,
+        show: Callable[[Message, View, bool], Entry],
+        tell: Observer,
+        parts: Parts = Parts(),
+    ) -> None:
+        self._state = state
+        self._context = context
+        self._summarizer = summarizer
+        self._show = show
+        self._tell = tell
+        self._parts = parts
+        self._count = context.counter.count
+        self.epoch = 0
+
+    # --- epochs -------------------------------------------------------------------------------
+
+    def begin_epoch(self, reason: str, held: Entry | None = None) -> None:
+        """Record that the head of the prompt changed. The queue stays where it is."""
+        context = self._context
+        newest = self._state.history.epoch()
+        start = next((e.seq for e in context.queue), self._state.journal.last_seq + 1)
+        held = held or context.held
+        with self._state.database.transaction():
+            epoch = self._record(
+                reason,
+                blocks=context.core.shown_versions(),
+                summary=newest.summary if newest else None,
+                table=context.table,
+                pins=newest.pins if newest else (),
+                queue_start=newest.queue_start if newest else start,
+                held=held,
+            )
+
+            def follow() -> None:
+                self.epoch, context.held = epoch.epoch, held
+
+            self._state.database.after_commit(follow)
+
+    def _record(
+        self,
+        reason: str,
+        *,
+        blocks: Mapping[str, int],
+        summary: int | None,
+        table: str,
+        pins: Sequence[str],
+        queue_start: int,
+        held: Entry | None,
+    ) -> Epoch:
+        """All that an epoch records: with it any past request can be made again."""
+        context = self._context
+        return self._state.history.begin_epoch(
+            reason,
+            system=context.system,
+            tools=str(context.tools),
+            blocks=blocks,
+            summary=summary,
+            table=table,
+            pins=pins,
+            queue_start=queue_start,
+            held=held.seq if held else None,
+        )
+
+    # --- flush --------------------------------------------------------------------------------
+
+    def flush(
+        self,
+        event_seq: int | None,
+        *,
+        before: Pressure,
+        keep: int,
+        reason: str,
+        ask: bool,
+        cancel: CancelToken | None,
+    ) -> Flushed:
+        """Page out the oldest groups and fold them into the summary.
+
+        `event_seq` is the event of the running turn (None between turns): it stays shown, and so
+        does the newest group. `keep` is what `paged` may be afterwards, in tokens; without `ask`
+        no model is called for the summary.
+        """
+        summary_budget = int(before.room * SUMMARY_FRACTION) if self._parts.summary else 0
+        table_budget = int(before.room * PAGE_TABLE_FRACTION) if self._parts.table else 0
+        newest = self._state.history.epoch()
+        first = newest.queue_start if newest else 1
+        out = self._evict(event_seq, first, max(0, keep - summary_budget - table_budget))
+        pages = self._pages(out.gone, before.room, first, out.queue_start) if out.gone else []
+        made = self._summarised(out.gone, pages, summary_budget, ask, cancel) if pages else None
+        held = self._held_after(out.gone, event_seq)
+
+        state, context = self._state, self._context
+        table = context.table
+        if pages:
+            known = state.pages.newest(table_budget // SHORTEST_LINE + 1)
+            table = PageTable([*known, *pages]).render(table_budget, self._count)
+        # What is pinned is read here, once a flush, and stands in the epoch from here on.
+        pins = newest.pins if newest else ()
+        summary = newest.summary if newest else None
+        with state.database.transaction():
+            if made is not None:
+                summary = state.pages.summarise(
+                    made.text,
+                    tokens=self._count(made.text),
+                    covers_last=out.queue_start - 1,
+                    rung=made.rung,
+                    author=made.author,
+                    trust=min((p.trust for p in pages), default=100),
+                )
+            epoch = self._record(
+                reason,
+                blocks={block.label: block.version for block in context.core},
+                summary=summary,
+                table=table,
+                pins=pins,
+                queue_start=out.queue_start,
+                held=held,
+            )
+            state.pages.add(pages, line=state.journal.line, epoch=epoch.epoch)
+            if out.views:
+                state.history.set_views(out.views, since_step=state.history.last_step + 1)
+
+            def follow() -> None:
+                self.epoch = epoch.epoch
+                context.core.refresh()
+                context.queue = FifoQueue(e for e in out.staying if e.seq >= out.queue_start)
+                context.held = held
+                if made is not None:
+                    context.summary, context.table = made.text, table
+
+            state.database.after_commit(follow)
+        for page in pages:
+            self._tell_written(page)
+        return Flushed(tuple(pages), 0, made.usage if made else Usage())
+
+    def _tell_written(self, page: Page) -> None:
+        self._tell(
+            TraceEvent(
+                "page_written",
+                {
+                    "id": page.short_id,
+                    "first_seq": page.first_seq,
+                    "last_seq": page.last_seq,
+                    "tokens": page.tokens,
+                    "gist": page.gist,
+                },
+            )
+        )
+
+    def _evict(self, event_seq: int | None, first: int, target: int) -> _Eviction:
+        """Settle what is shown, then take the oldest groups until the queue is down to `target`;
+        nothing is changed yet."""
+        shown = list(self._context.queue)
+        entries = [self._settled(entry, event_seq) for entry in shown]
+        views = {e.seq: e.view for e, old in zip(entries, shown, strict=True) if e.view != old.view}
+        staying = [e for e in entries if e.view.form != "gone"]
+        groups = group(staying)
+        size = sum(g.tokens for g in groups)
+        evicted = 0
+        while len(groups) - evicted > 1 and size > target:
+            size -= groups[evicted].tokens
+            evicted += 1
+        if not evicted:
+            return _Eviction([], staying, first, views)
+        queue_start = groups[evicted].first_seq
+        gone = [e for e in entries if e.seq < queue_start]
+        return _Eviction(gone, staying, queue_start, views)
+
+    def _settled(self, entry: Entry, event_seq: int | None) -> Entry:
+        """Stage 0: results of finished turns become handles, readings become their references,
+        notices go. Nothing that was said is touched."""
+        message = entry.message
+        if message.kind == "notice":
+            return self._show(message, View("gone"), entry.pause)
+        running = event_seq is not None and message.seq > event_seq
+        if running or message.role != "tool":
+            return entry
+        if message.kind == "reading":
+            return self._show(message, View("full"), entry.pause)
+        if entry.view.form == "handle" or entry.tokens <= HANDLE_TOKENS or not self._parts.handles:
+            return entry
+        handle = self._show(message, View("handle"), entry.pause)
+        return handle if handle.tokens < entry.tokens else entry
+
+    def _pages(
+        self, entries: Sequence[Entry], room: int, first_seq: int, queue_start: int
+    ) -> list[Page]:
+        """Pages that cover first_seq … queue_start - 1, gapless; notices and readings cost them
+        nothing."""
+        counted = [
+            replace(e, tokens=0 if e.message.kind in ("notice", "reading") else e.whole)
+            for e in entries
+        ]
+        runs = cut(group(counted), min(PAGE_TOKENS, int(room * PAGE_FRACTION)))
+        number = self._state.pages.count()
+        pages: list[Page] = []
+        for at, run in enumerate(runs):
+            last = runs[at + 1][0].first_seq - 1 if at + 1 < len(runs) else queue_start - 1
+            messages = [m for g in run for m in g.messages if m.kind not in ("notice", "reading")]
+            times = [m.recorded_at for g in run for m in g.messages if m.recorded_at is not None]
+            words = keywords([m.text for m in messages if m.role != "tool"])
+            number += 1
+            pages.append(
+                Page(
+                    number=number,
+                    first_seq=run[0].first_seq if at else first_seq,
+                    last_seq=last,
+                    first_at=min(times),
+                    last_at=max(times),
+                    messages=len(messages),
+                    tokens=sum(g.tokens for g in run),
+                    gist=gist(messages, words, self._count),
+                    keywords=words,
+                    trust=min((m.provenance.trust for m in messages), default=100),
+                )
+            )
+        return pages
+
+    def _summarised(
+        self,
+        gone: Sequence[Entry],
+        pages: Sequence[Page],
+        budget: int,
+        ask: bool,
+        cancel: CancelToken | None,
+    ) -> Summarised:
+        made = self._summarizer.summarise(
+            self._context.summary,
+            [e.message for e in gone],
+            pages,
+            budget=budget,
+            ask=ask,
+            cancel=cancel,
+        )
+        data = {"rung": made.rung, "tokens": self._count(made.text)}
+        self._tell(TraceEvent("summarised", data))
+        return made
+
+    def _held_after(self, gone: Sequence[Entry], event_seq: int | None) -> Entry | None:
+        """The running turn's event stays shown although its page is written."""
+        if event_seq is None:
+            return None
+        if self._context.held is not None and self._context.held.seq == event_seq:
+            return self._context.held
+        return next((e for e in gone if e.seq == event_seq), None)
