@@ -34,9 +34,17 @@ PAGE_TABLE_FRACTION = 0.12
 OWN_RESULT_TRUST = 80  # results of memory functions: the agent's own texts
 WORLD_RESULT_TRUST = 40  # results of everything else: below SUMMARY_TRUST
 PREFETCH_FRACTION = 0.10
+PREFETCH_TOKENS = 600  # of the memories before an event, where they are on
+PREFETCH_BELOW_TOKENS = 8000  # usable; a larger window holds what a small one has to be reminded of
+PREFETCH_RECALL = 4  # messages …
+PREFETCH_ARCHIVAL = 4  # … passages …
+PREFETCH_PAGES = 2  # … and gists of pages, at most
+PREFETCH_MOST = 20  # of one kind that a definition may ask for
 MESSAGE_FRACTION = 0.25  # a longer message is shown as an excerpt with a page_in handle
 RESULTS_FRACTION = 0.50  # what the results of one group share
 PAGE_IN_FRACTION = 0.25  # one part of a page: what a single page_in may take
+PAGE_INS_FRACTION = 0.50  # what the pages and messages read in one turn share
+PIN_FRACTION = 0.20  # all pins: a whole page and some messages; with summary and table below KEEP
 
 PAGE_TOKENS = 1500  # a page is at most this …
 PAGE_FRACTION = 1 / 6  # … or this share of room, so that three fit beside the queue
@@ -66,6 +74,11 @@ EMPTY_RETRIES = 1  # an empty completion is asked again once
 TIME_PAUSE_SECONDS = 600.0  # after a pause this long the time stands on the message
 CONVERSATION_PAUSE_SECONDS = 4 * 3600.0
 RESULT_PART_TOKENS = 600  # one part of a search answer
+FIND_HITS = 50  # messages, and gists, that page_find looks at
+FIND_PAGES = 8  # that it names at most
+FIND_WHY_TOKENS = 40  # of the line that says why
+FIND_MORE = 0.25  # what a page's second hit adds to its first, the third to the second …
+FIND_GIST = 0.5  # … and its gist: made of names and numbers, it lacks most of what was said
 
 # --- model calls --------------------------------------------------------------------------------
 
@@ -119,7 +132,9 @@ VECTOR_SEGMENTS = 20  # … and one in more pieces than this (each compaction ad
 VECTOR_EXACT_ROWS = 2_000  # a filter that leaves fewer rows has them compared exactly
 VECTOR_PROBES = 160  # partitions (of 8,192 rows): all, up to a million rows (measured: recall .99)
 VECTOR_REFINE = 200  # of the codes' best, so many (twice the asked at least) are compared exactly
-INDEX_CACHE_BYTES = 64 << 20  # caps of the LanceDB session; uncapped, memory grows without bound
+# Caps of the LanceDB session, uncapped its memory grows without bound. All indices of a million
+# rows fit; where they do not, each search reads them anew (measured: 2.3 times the CPU).
+INDEX_CACHE_BYTES = 384 << 20
 METADATA_CACHE_BYTES = 32 << 20
 SQLITE_BUSY_SECONDS = 10.0
 LOCK_GRACE_SECONDS = 0.2  # a listing of agents holds each lock for an instant

@@ -80,6 +80,25 @@ def test_peers_gives_a_row_for_a_system(tmp_path: Path) -> None:
     assert row["search_cpu_ms"] > 0
 
 
+def test_scale_has_a_row_for_each_size_and_filter(tmp_path: Path) -> None:
+    """Scripts rely on rows, agents, filter, CPU, recall, memory and bytes."""
+    asked = ["--rows", "400", "2200", "--small", "2", "--questions", "5"]
+    found = run("scale.py", *asked, out=tmp_path / "f.json")
+    sizes = [(row["rows"], row["agents"], row["filter"]) for row in found["rows"]]
+    assert sizes == [
+        *((400, 1, name) for name in ("none", "tag", "date")),
+        *((2200, 1, name) for name in ("none", "tag", "date")),
+        (2000, 2, "none"),
+    ]
+    for row in found["rows"]:
+        assert 0 < row["p50_cpu_ms"] <= row["p99_cpu_ms"]
+        assert row["recall@10"] >= 0.95
+        assert row["rss_mb"] > 0
+        assert row["bytes"] > row["rows"]
+    assert found["p50_cpu_ms_last_vs_10k"] > 0
+    assert [each["rows"] for each in found["ingest"]] == [400, 2200, 2000]
+
+
 def test_every_script_is_in_the_readme() -> None:
     """What can be run is listed."""
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")

@@ -125,6 +125,8 @@ class TierStore:
             if known and table.count_rows(any_of("parent", parents)):
                 table.delete(any_of("parent", parents))
                 self._committed(tier)
+            if any(row.vector is None for row in rows):
+                self._mark(tier, complete=False)
             fresh = self._fresh_rows(tier, table)
             table.add(to_arrow(rows, table.schema))
             self._newest[tier] = max(newest, *(row.seq for row in rows))
@@ -143,13 +145,21 @@ class TierStore:
             self._committed(tier)
 
     def missing_vectors(self, tier: Tier, limit: int) -> list[TierRow]:
-        """Some rows that have no vector yet."""
+        """Some rows that have no vector yet; for the writer alone.
+
+        Looking for them reads every vector there is. That none lacks is noted beside the table,
+        before a row without one is written the note goes.
+        """
+        if self._complete(tier):
+            return []
 
         def read(table: "Table") -> list[TierRow]:
             query = table.search().select(list(COLUMNS)).limit(limit)
-            if "vector" in table.schema.names:
-                query = query.where("vector IS NULL")
-            return from_arrow(query.to_arrow())
+            known = "vector" in table.schema.names
+            found = from_arrow((query.where("vector IS NULL") if known else query).to_arrow())
+            if known and not found:
+                self._mark(tier, complete=True)
+            return found
 
         return self._read(tier, read, [])
 
@@ -262,6 +272,8 @@ class TierStore:
 
     def count_missing(self, tier: Tier) -> int:
         """How many rows have no vector."""
+        if self._complete(tier):
+            return 0
 
         def read(table: "Table") -> int:
             known = "vector" in table.schema.names
@@ -354,6 +366,7 @@ class TierStore:
         """Drop both tables: the first step of a rebuild or of a change of embedder."""
         with self._writing():
             for tier in TIERS:
+                self._mark(tier, complete=False)
                 if self.location.has_table(tier) is not False:
                     self._connection().drop_table(tier, ignore_missing=True)
             for known in (self._tables, self._commits, self._fresh, self._newest, self._censuses):
@@ -375,6 +388,21 @@ class TierStore:
     def _unwritten(self, tier: Tier) -> bool:
         """Whether there is certainly no table: then not even a lock file is made."""
         return self.location.has_table(tier) is False
+
+    def _note(self, tier: Tier) -> Path | None:
+        """The file that says that no row lacks a vector; only a folder can have it."""
+        return self.location.folder / f"{tier}.embedded" if self.location.is_local else None
+
+    def _complete(self, tier: Tier) -> bool:
+        note = self._note(tier)
+        return note is not None and note.exists()
+
+    def _mark(self, tier: Tier, *, complete: bool) -> None:
+        note = self._note(tier)
+        if note is not None and complete:
+            note.touch()
+        elif note is not None:
+            note.unlink(missing_ok=True)
 
     def _connection(self) -> Any:
         with self._guard:

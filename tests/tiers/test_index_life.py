@@ -313,3 +313,26 @@ def test_a_process_that_leaves_sees_to_what_is_overdue(
         state = tiers.state("recall")
         assert state is not None
         assert state.fragments == (number if number < 4 else 1)
+
+
+def test_no_vector_is_read_to_learn_that_none_is_missing(
+    tiers: TierStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once looked, it is noted, for every process, until a row without a vector is written."""
+    tiers.put("recall", rows_from(1, 5))
+    assert not tiers.missing_vectors("recall", 10)
+    other = TierStore(tiers.location, IDENTITY)
+    with monkeypatch.context() as patch:
+        patch.setattr(other, "_read", lambda *_: pytest.fail("it was read"))
+        assert not other.missing_vectors("recall", 10)
+        assert other.count_missing("recall") == 0
+    other.put("recall", [replace(rows_from(6, 1)[0], vector=None)])
+    assert tiers.count_missing("recall") == 1
+    assert [row.parent for row in tiers.missing_vectors("recall", 10)] == ["m6"]
+    vector = rows_from(6, 1)[0].vector
+    assert vector is not None
+    assert tiers.fill_vectors("recall", {"m6.1": vector}) == 1
+    assert not tiers.missing_vectors("recall", 10)
+    tiers.reset()
+    tiers.put("recall", [replace(rows_from(7, 1)[0], vector=None)])
+    assert tiers.count_missing("recall") == 1
