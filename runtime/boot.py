@@ -18,6 +18,7 @@ from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_caller import ModelCaller
 from pagemind.runtime.page_reader import PageReader
+from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.prefetch import Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
 from pagemind.runtime.queue_manager import QueueManager
@@ -74,6 +75,7 @@ def boot(
     archives: Archives,
     background: bool,
     closed: Callable[[Agent], None],
+    parts: Parts = ALL,
 ) -> Agent:
     """The agent, with its queue loaded and its rows on their way to LanceDB."""
     zone = zone_of(definition)
@@ -81,7 +83,7 @@ def boot(
 
     # What the model sees: instructions, functions, core memory.
     registry = registry_of(definition, protocol, tools)
-    core = CoreMemory(state.blocks.all())
+    core = core_of(state, definition, protocol)
     schemas = registry.schemas()
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
@@ -155,8 +157,9 @@ def boot(
         zone=zone,
         read=pages.text_of,
         written=written,
+        parts=parts,
     )
-    prefetched = definition.prefetch.tokens
+    prefetched = definition.prefetch.tokens if definition.states("prefetch") else 0
     if guided and not definition.states("prefetch"):
         prefetched = LOCAL_PREFETCH_TOKENS
 
@@ -213,6 +216,13 @@ def registry_of(
     if protocol == "heartbeat":
         chosen = with_heartbeat([send_message, *chosen])
     return ToolRegistry(chosen)
+
+
+def core_of(state: State, definition: AgentDefinition, protocol: str) -> CoreMemory:
+    """Core memory as the prompt will show it once the queue manager has loaded. A guided model
+    reads what was noted from the blocks: for it they are always current."""
+    live = protocol == "guided" or definition.prompt.refresh_blocks == "on_edit"
+    return CoreMemory(state.blocks.all(), live=live)
 
 
 def tools_cost(protocol: str) -> int | None:

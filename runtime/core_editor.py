@@ -4,27 +4,42 @@ Implements services.Core. The in-memory blocks follow the commit, so that a fail
 leaves both as they were.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.errors import NotFound
-from pagemind.runtime.message import Origin, clean_text
+from pagemind.runtime.message import Message, Origin, Provenance, Text, clean_text
 from pagemind.runtime.state.state import State
+from pagemind.runtime.template import load
 
 
 class CoreEditor:
-    """Edits on behalf of `author`: the model by default."""
+    """Edits on behalf of `author`: the model by default. `tell` queues a notice of a change that
+    the model did not make itself, where the prompt shows it only later."""
 
     def __init__(
-        self, state: State, core: CoreMemory, *, author: str = "model", origin: Origin = "model"
+        self,
+        state: State,
+        core: CoreMemory,
+        *,
+        author: str = "model",
+        origin: Origin = "model",
+        tell: Callable[[Message], object] | None = None,
     ) -> None:
         self._state = state
         self._core = core
         self._author = author
         self._origin: Origin = origin
+        self._tell = tell
 
     def labels(self) -> list[str]:
         return self._core.labels()
+
+    @property
+    def shows_edits(self) -> bool:
+        """Whether the prompt shows an edit at once; else from the next flush on."""
+        return self._core.live
 
     def append(self, block: str, content: str) -> str:
         return self._save(self._to_edit(block).appended(clean_text(content)), "append")
@@ -68,4 +83,16 @@ class CoreEditor:
                 trust=None,
             )
             database.after_commit(lambda: self._core.put(block))
+            if self._tell is not None and not self._core.live:
+                text = load("block_changed").fill(block=block.label, value=block.value).strip()
+                made_by = Provenance("runtime", "core memory")
+                self._tell(
+                    Message(
+                        "user",
+                        (Text(text),),
+                        kind="notice",
+                        speaker="pagemind",
+                        provenance=made_by,
+                    )
+                )
         return block.value

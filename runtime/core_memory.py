@@ -4,7 +4,7 @@ Every edit returns a new Block or raises a BlockError with the value unchanged. 
 the byte: tabs, CRLF and combining characters are never normalised. Limits are in characters.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from xml.sax.saxutils import quoteattr
@@ -88,11 +88,15 @@ def _not_found(block: Block, old: str) -> str:
 
 
 class CoreMemory:
-    """The blocks of one agent, in order."""
+    """The blocks of one agent, in order. With `live` an edit is shown at once; without, when
+    refresh() is called: the blocks are current, and render() shows what was current then."""
 
-    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+    def __init__(self, blocks: Iterable[Block] = (), *, live: bool = True) -> None:
         self._blocks = {block.label: block for block in blocks}
-        self._rendered: str | None = None  # asked for many times a turn, changed in few turns
+        self._shown = dict(self._blocks)
+        self.live = live
+        # Asked for many times a turn, changed in few turns.
+        self._rendered: tuple[str | None, str | None] = (None, None)  # shown, refreshed
 
     def __iter__(self) -> Iterator[Block]:
         return iter(self._blocks.values())
@@ -115,16 +119,40 @@ class CoreMemory:
     def put(self, block: Block) -> None:
         """Keep a block, new or changed."""
         self._blocks[block.label] = block
-        self._rendered = None
+        self._rendered = (self._rendered[0], None)
+        if self.live:
+            self.refresh()
 
-    def render(self) -> str:
-        """The text of main context. Nothing volatile is in it: it is part of the stable prefix."""
-        if not self._blocks:
+    def refresh(self) -> None:
+        """Show every edit from now on."""
+        if self._shown != self._blocks:
+            self.show(self._blocks.values())
+
+    def show(self, blocks: Iterable[Block]) -> None:
+        """Show these versions until refresh(): what a process that ended had in its prompt."""
+        self._shown = {block.label: block for block in blocks}
+        self._rendered = (None, self._rendered[1])
+
+    def shown_versions(self) -> dict[str, int]:
+        """The version of each block that render() shows."""
+        return {block.label: block.version for block in self._shown.values()}
+
+    def render(self, *, refreshed: bool = False) -> str:
+        """The text of main context. Nothing volatile is in it: it is part of the stable prefix.
+        `refreshed`: as it would be after refresh()."""
+        text = self._rendered[refreshed]
+        if text is None:
+            text = self._text(self._blocks if refreshed else self._shown)
+            shown, fresh = self._rendered
+            self._rendered = (shown, text) if refreshed else (text, fresh)
+        return text
+
+    def _text(self, blocks: Mapping[str, Block]) -> str:
+        if not blocks:
             return ""
-        if self._rendered is None:
-            blocks = "\n".join(["<core_memory>", *map(_render, self), "</core_memory>"])
-            self._rendered = load("core_memory").fill(blocks=blocks).strip()
-        return self._rendered
+        lines = "\n".join(["<core_memory>", *map(_render, blocks.values()), "</core_memory>"])
+        prompt = load("core_memory") if self.live else load("core_memory_on_flush")
+        return prompt.fill(blocks=lines).strip()
 
 
 def _render(block: Block) -> str:

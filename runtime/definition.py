@@ -31,6 +31,7 @@ from pagemind.runtime.definition_parts import (
     Name,
     Prefetch,
     Pressure,
+    Prompting,
     Protocol,
     Searching,
     Section,
@@ -88,6 +89,7 @@ class AgentDefinition(Section):
     tools: tuple[FunctionName, ...] = tuple(GROUPS)
     archives: tuple[ArchiveUse, ...] = ()
     prefetch: Prefetch = Prefetch()
+    prompt: Prompting = Prompting()
     search: Searching = Searching()
     timezone: Timezone | None = None
     budget: Budget = Budget()
@@ -229,6 +231,11 @@ class AgentDefinition(Section):
                     f"must leave half of the window: at most {most:,} of {self.context_window:,}, "
                     f"not {self.output_reserve:,}",
                 )
+        if self.protocol == "guided" and self.prompt.refresh_blocks == "on_flush":
+            yield (
+                ("prompt", "refresh_blocks"),
+                "protocol guided reads what was edited from the blocks; keep on_edit",
+            )
         first: dict[str, int] = {}
         for at, archive in enumerate(self.archives):
             if first.setdefault(folded(archive.name), at) != at:

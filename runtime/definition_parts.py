@@ -217,9 +217,21 @@ class BlockSpec(Section):
 
 
 class Prefetch(Section):
-    """How many tokens of memories the runtime may place before an event, unasked."""
+    """The memories that the runtime may place before an event, unasked: at most so many tokens,
+    messages, passages and gists of pages. 0 tokens: none."""
 
-    tokens: Whole = Field(default=0, ge=0)
+    tokens: Whole = Field(default=settings.PREFETCH_TOKENS, ge=0)
+    recall: Whole = Field(default=settings.PREFETCH_RECALL, ge=0, le=settings.PREFETCH_MOST)
+    archival: Whole = Field(default=settings.PREFETCH_ARCHIVAL, ge=0, le=settings.PREFETCH_MOST)
+    pages: Whole = Field(default=settings.PREFETCH_PAGES, ge=0, le=settings.PREFETCH_MOST)
+
+
+class Prompting(Section):
+    """How main context is kept. `refresh_blocks`: an edit of core memory is shown in the head at
+    once (on_edit), or from the next flush on, the prompt staying as it is for the provider's cache;
+    the edit's result then holds the new text (on_flush)."""
+
+    refresh_blocks: Literal["on_edit", "on_flush"] = "on_edit"
 
 
 class Searching(Section):

@@ -15,7 +15,7 @@ from pagemind.runtime.message import Message
 from pagemind.runtime.model import Usage
 from pagemind.runtime.page import Page, cut
 from pagemind.runtime.page_table import SHORTEST_LINE, PageTable
-from pagemind.runtime.parts import Parts
+from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.settings import (
     HANDLE_TOKENS,
@@ -61,7 +61,7 @@ class Flusher:
         *,
         show: Callable[[Message, View, bool], Entry],
         tell: Observer,
-        parts: Parts = Parts(),
+        parts: Parts = ALL,
     ) -> None:
         self._state = state
         self._context = context

@@ -35,8 +35,9 @@ class MainContext:
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
     _head: tuple[tuple[str, str, tuple[Message, ...]], str] | None = None
 
-    def sections(self) -> Mapping[str, int]:
-        """Tokens of each section of contract.md, as sent."""
+    def sections(self, *, refreshed: bool = False) -> Mapping[str, int]:
+        """Tokens of each section of contract.md, as sent; `refreshed`: as after a flush that takes
+        the edits of core memory into the head."""
         count = self.counter.count
         pinned = "\n".join(message.text for message in self.pinned)
         head = self.head()
@@ -45,7 +46,7 @@ class MainContext:
         return {
             "system": count(self.system) + MESSAGE_OVERHEAD_TOKENS,
             "tools": self._tools_tokens(),
-            "core": count(self.core.render()),
+            "core": count(self.core.render(refreshed=refreshed)),
             # The fence around all three is counted with the first.
             "summary": max(0, frame - table - pins),
             "page_table": table,

@@ -127,7 +127,10 @@ class ModelCaller:
             turn=turn.number,
             epoch=epoch,
             model=self.model.name,
-            settings={"max_tokens": request.max_tokens},
+            settings={
+                "max_tokens": request.max_tokens,
+                "blocks": self._context.core.shown_versions(),
+            },
             last_seq=self._state.journal.last_seq,
             prefetch=prefetch[1] if prefetch else "",
             request_sha256=self._digest.of(request),

@@ -22,3 +22,6 @@ class Parts:
     prefetch: bool = True
     summary: bool = True
     handles: bool = True
+
+
+ALL = Parts()

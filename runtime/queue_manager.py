@@ -16,7 +16,7 @@ from pagemind.runtime.fifo_queue import Entry, FifoQueue
 from pagemind.runtime.flush import Flushed, Flusher
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message, Provenance, Text
-from pagemind.runtime.parts import Parts
+from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.pressure import Level, Pressure, Thresholds, Window, measure
 from pagemind.runtime.settings import (
     EXCERPT_MIN_TOKENS,
@@ -50,7 +50,7 @@ class QueueManager:
         zone: tzinfo,
         read: Callable[[Message], str],
         written: Callable[[], None],
-        parts: Parts = Parts(),
+        parts: Parts = ALL,
     ) -> None:
         self._state = state
         self._context = context

@@ -13,9 +13,8 @@ from typing import Any
 
 from pagemind.runtime.agent_archives import AgentArchives
 from pagemind.runtime.archives import Archives
-from pagemind.runtime.boot import registry_of, tools_cost, zone_of
+from pagemind.runtime.boot import core_of, registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
-from pagemind.runtime.core_memory import CoreMemory
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.definition_parts import Searching
 from pagemind.runtime.errors import UserError
@@ -171,7 +170,7 @@ class AgentReader(TiersReader):
         registry: ToolRegistry = registry_of(self.definition, self.protocol)
         context = MainContext(
             self.definition.instructions(self.protocol),
-            CoreMemory(state.blocks.all()),
+            core_of(state, self.definition, self.protocol),
             registry.schemas(),
             counter,
             tools_cost=tools_cost(self.protocol),

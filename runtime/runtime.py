@@ -33,6 +33,7 @@ from pagemind.runtime.model_choice import (
 from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.models.sound_embedder import SoundEmbedder
 from pagemind.runtime.naming import checked_name, folded
+from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.reader import AgentInfo, AgentReader, unreadable
 from pagemind.runtime.reembed import sweep_tiers
 from pagemind.runtime.settings import (
@@ -57,7 +58,8 @@ class Runtime:
     """`home` is a folder; None is `PAGEMIND_HOME` or the platform's; ":memory:" a throw-away one.
 
     `embedder` stands in for every definition's embedding (tests); `background` False runs idle
-    work at the end of the turn instead of in a thread, so that runs repeat exactly.
+    work at the end of the turn instead of in a thread, so that runs repeat exactly; `parts` leaves
+    a mechanism of paging out (benchmarks).
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Runtime:
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         background: bool = True,
+        parts: Parts = ALL,
     ) -> None:
         self._throw_away = tempfile.mkdtemp(prefix="pagemind-") if home == ":memory:" else None
         self.clock = clock or SystemClock()
@@ -75,6 +78,7 @@ class Runtime:
         self._embedder = SoundEmbedder(embedder) if embedder is not None else None
         self._embedders: dict[str, Embedder | None] = {}
         self._background = background
+        self._parts = parts
         self._write_back = WriteBack()
         self.archives = Archives(
             self.home,
@@ -225,6 +229,7 @@ class Runtime:
                 write_back=self._write_back,
                 archives=self.archives,
                 background=self._background,
+                parts=self._parts,
                 closed=self._let_go,
             )
         except BaseException:

@@ -118,6 +118,10 @@ class Archival(Protocol):
 class Core(Protocol):
     """Core memory, edited by the model. Every edit is versioned and checked before it is stored."""
 
+    @property
+    def shows_edits(self) -> bool:
+        """Whether the prompt shows an edit at once; else from the next flush on."""
+
     def append(self, block: str, content: str) -> str:
         """The new value. Raises BlockError."""
 

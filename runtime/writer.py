@@ -65,5 +65,11 @@ class AgentWriter(AgentReader, TiersWriter):
 
     def restore_block(self, label: str, version: int) -> str:
         """Take edits of core memory back; the value. Raises BlockNotFound, NotFound."""
-        editor = CoreEditor(self.state, self.context.core, author="user", origin="user")
+        editor = CoreEditor(
+            self.state,
+            self.context.core,
+            author="user",
+            origin="user",
+            tell=self.queue_manager.append,
+        )
         return editor.restore(label, version)

@@ -36,5 +36,7 @@ def core_rewrite(ctx: ToolContext, block: str, content: str) -> str:
         block: The block's label.
         content: The complete new text; the old one is kept as history.
     """
-    ctx.core.rewrite(block, content)
+    value = ctx.core.rewrite(block, content)
+    if not ctx.core.shows_edits:  # until the next flush it stands here alone
+        return f"{block} is now:\n{value}"
     return f"{block} is rewritten ({len(content)} characters)"

@@ -1,6 +1,7 @@
 """Blocks of core memory on disk: the current value and every version with author and reason."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
@@ -39,6 +40,19 @@ class Blocks:
             )
             for row in self._db.rows("SELECT * FROM blocks ORDER BY position")
         ]
+
+    def at(self, versions: Mapping[str, int]) -> list[Block]:
+        """The blocks as they were in these versions; one that is not named is left out."""
+        values = {
+            (row["label"], row["version"]): str(row["value"])
+            for row in self._db.rows("SELECT label, version, value FROM block_versions")
+        }
+        found = []
+        for block in self.all():
+            version = versions.get(block.label, 0)
+            if (value := values.get((block.label, version))) is not None:
+                found.append(replace(block, value=value, version=version))
+        return found
 
     def save(
         self, block: Block, *, author: str, reason: str, seq: int, origin: Origin, trust: int | None

@@ -116,6 +116,14 @@ class History:
     def last_step(self) -> int:
         return self._db.number("SELECT max(step) FROM steps")
 
+    def shown_blocks(self, epoch: Epoch) -> Mapping[str, int]:
+        """The versions of the blocks in the head: of the epoch's newest step, else its own."""
+        row = self._db.one(
+            "SELECT settings FROM steps WHERE epoch = ? ORDER BY step DESC LIMIT 1", (epoch.epoch,)
+        )
+        shown = json.loads(row["settings"]).get("blocks") if row else None
+        return shown if isinstance(shown, dict) else epoch.blocks
+
     def begin_step(
         self,
         *,
