@@ -44,5 +44,8 @@ class Outbox(Protocol):
     def done(self, items: Sequence[OutboxItem]) -> None:
         """Forget these changes, unless the key changed again meanwhile."""
 
+    def refill(self) -> int:
+        """Every row of every tier counts as unwritten again; how many that is."""
+
     def count(self, tier: Tier | None = None) -> int:
         """How many keys are unwritten."""

@@ -13,7 +13,7 @@ STATE_SCHEMA = 2  # state.db of an agent
 HOME_SCHEMA = 2  # home.db
 TIER_SCHEMA = 1  # LanceDB tables
 JSON_SCHEMA = 1  # every --json answer
-TEXT_RECIPE = 1  # what is embedded and indexed for a row; a change needs `memory rebuild`
+TEXT_RECIPE = 2  # what is embedded and indexed for a row; a change needs `memory rebuild`
 
 # --- the window ---------------------------------------------------------------------------------
 
@@ -49,7 +49,17 @@ PIN_FRACTION = 0.20  # all pins: a whole page and some messages; with summary an
 PAGE_TOKENS = 1500  # a page is at most this …
 PAGE_FRACTION = 1 / 6  # … or this share of room, so that three fit beside the queue
 GIST_TOKENS = 48  # one line of the page table
-GIST_KEYWORDS = 8
+GIST_KEYWORDS = 16  # kept for search and listings; a line of the table shows what fits
+FANOUT = 16  # consecutive siblings of a directory: sixteen lines are one reading
+DIRECTORY_KEYWORDS = 32
+PAGE_TABLE_MAX_TOKENS = 4000  # of the table: more lines no model reads through at every step
+PAGE_TABLE_MIN_TOKENS = 16  # `d0 [span] 5,000 older pages`: below it nothing old can be reached
+HOT_LINES = 4  # shortcuts to what was read of late …
+HOT_FRACTION = 0.25  # … and their share of the table
+HEAT_READ = 1.0  # a page-in …
+HEAT_HIT = 0.25  # … and a result of a search
+HEAT_DECAY = 0.9  # per turn: half is left after seven …
+HEAT_LEAST = 0.5  # … and below this a page is cold
 HANDLE_TOKENS = 40  # a finished turn's result above this becomes a one-line handle at the flush
 EXCERPT_MIN_TOKENS = 48  # an excerpt below this says nothing
 
@@ -157,17 +167,17 @@ SEARCH_TAIL_EMBED = 16  # … of which so many, the newest, are embedded within 
 # once and rounded: what held on one only (the length of a line, its digits) has no weight.
 SEARCH_WEIGHTS = {
     "line": 0.26,
-    "lines": 0.2,
-    "grams": 0.2,
-    "vector": 0.54,
-    "speaker": 0.13,  # more costs questions about who did not say it
-    "date": 0.15,
-    "question": -0.22,  # a question is seldom the answer to one
-    "when": 0.09,
-    "before": 0.12,  # the lines around: a reply answers what was asked before it
+    "lines": 0.21,
+    "grams": 0.3,
+    "vector": 0.53,
+    "speaker": 0.15,  # more costs questions about who did not say it
+    "date": 0.3,
+    "question": -0.25,  # a question is seldom the answer to one
+    "when": 0.15,
+    "before": 0.15,  # the lines around: a reply answers what was asked before it
     "after": 0.17,
-    "around": 0.17,
-    "conversation": 0.2,
+    "around": 0.15,
+    "conversation": 0.3,
     "exact": 1.0,  # an exact ABC-1234 goes before everything
 }
 SEARCH_MIN_COSINE = 0.1  # a nearest neighbour further away than this is near to nothing

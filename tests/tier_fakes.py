@@ -63,11 +63,12 @@ class Authority:
         self.kept[number] = replace(old, provenance=Provenance(status="retired"))
         self._note("archival", f"a{number}")
 
-    def refill(self) -> None:
+    def refill(self) -> int:
         for seq in self.said:
             self._note("recall", f"m{seq}")
         for number in self.kept:
             self._note("archival", f"a{number}")
+        return len(self.unwritten)
 
     def _note(self, tier: Tier, key: str) -> None:
         self._number += 1

@@ -16,7 +16,7 @@ SPACELESS = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
-_TOKEN = re.compile(r"[\w@#/+.:\\-]*\w")
+_TOKEN = re.compile(r"[\w@#/+.:\\?=&%~-]*\w")
 _MEASURE = re.compile(r"\d+(?:st|nd|rd|th|am|pm|[kmg]?b|k?m|k?g|min|h|s|k)", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]{2,}(?:\.[\w-]+)*\.[A-Za-z]\w{1,4}")
 _GRAMS_CHARS = 4000  # of one row: a page of hexadecimal must not outweigh everything else
@@ -62,13 +62,15 @@ def identifiers(text: str) -> list[str]:
 def _is_identifier(word: str) -> bool:
     if len(word) < 4 or word.isalpha() or SPACELESS.search(word):
         return False
+    if "://" in word:
+        return True
     digits = any(c.isdigit() for c in word)
     letters = any(c.isalpha() for c in word)
     if digits and letters:
         return _MEASURE.fullmatch(word) is None
     if digits:  # a number with separators: a version, a telephone number, a date
         return not word.strip("+#/.-").isdigit() and ":" not in word
-    inner = word.strip("@#/+.:\\-_")
+    inner = word.strip("@#/+.:\\?=&%~-_")
     return "_" in inner or "@" in inner or _FILE.fullmatch(word) is not None or "/" in word[:1]
 
 

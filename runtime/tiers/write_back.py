@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 
 from pagemind.runtime.clock import Clock, SystemClock
-from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.errors import PagemindError, TierOutdated
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Outbox, OutboxItem, Tier
 from pagemind.runtime.settings import (
@@ -266,6 +266,13 @@ class WriteBack:
                 wait = 0.0
             elif agent.embedder is not None and agent.backfill:
                 wait = agent.embedding.at - now
+        except TierOutdated as error:
+            # Derived rows: an older version's are made anew. Queued first, dropped then: a crash
+            # in between repeats it.
+            _log.warning("%s; its rows are written again", error)
+            agent.outbox.refill()
+            agent.store.reset()
+            wait = 0.0
         except Exception as error:
             # Whatever it is, it must not end the thread: the rows wait, doctor shows it.
             _log.warning("write-back failed: %s", error)

@@ -14,8 +14,8 @@ from pagemind.runtime.errors import StorageError
 from pagemind.runtime.message import Message, Text
 from pagemind.runtime.models.hashing_embedder import HashingEmbedder
 from pagemind.runtime.outbox import Tier
-from pagemind.runtime.settings import WRITE_BACK_ROWS
-from pagemind.runtime.tiers import write_back
+from pagemind.runtime.settings import TEXT_RECIPE, WRITE_BACK_ROWS
+from pagemind.runtime.tiers import schema, upkeep, write_back
 from pagemind.runtime.tiers.row_filter import RowFilter
 from pagemind.runtime.tiers.schema import TierRow
 from pagemind.runtime.tiers.store import TierStore
@@ -281,3 +281,24 @@ print("bye")
     )
     assert (done.returncode, done.stdout) == (0, "bye\n")
     assert "Traceback" not in done.stderr
+
+
+def test_a_table_of_an_older_recipe_is_made_anew(
+    writer: WriteBack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next thing that is written brings all the rest with it: rows are derived."""
+    authority, store = Authority(), TierStore(tmp_path / "lance", None)
+    authority.say("The boat is called Nomad.")
+    authority.keep("Berth 14.")
+    writer.register("ada", authority, store, None)
+    assert writer.drain("ada", LONG)
+    writer.unregister("ada")
+    monkeypatch.setattr(upkeep, "TEXT_RECIPE", TEXT_RECIPE + 1)
+    monkeypatch.setattr(schema, "TEXT_RECIPE", TEXT_RECIPE + 1)
+    newer = TierStore(tmp_path / "lance", None)
+    writer.register("ada", authority, newer, None)
+    authority.say("It lies in Porto.")
+    assert writer.drain("ada", LONG)
+    assert newer.count("recall", EVERY) == 2
+    assert newer.count("archival", EVERY) == 1
+    assert authority.count() == 0
