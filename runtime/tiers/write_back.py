@@ -272,7 +272,7 @@ class WriteBack:
             _log.warning("%s; its rows are written again", error)
             agent.outbox.refill()
             agent.store.reset()
-            wait = 0.0
+            wait, settled = 0.0, False
         except Exception as error:
             # Whatever it is, it must not end the thread: the rows wait, doctor shows it.
             _log.warning("write-back failed: %s", error)

@@ -188,7 +188,7 @@ def test_a_table_of_another_version_is_left_alone(
     monkeypatch.setattr(upkeep, "TEXT_RECIPE", 0)
     with pytest.raises(SchemaTooNew, match="newer pagemind"):
         TierStore(tiers.location, None).count("recall")
-    monkeypatch.setattr(upkeep, "TEXT_RECIPE", upkeep.TEXT_RECIPE + 2)
+    monkeypatch.setattr(upkeep, "TEXT_RECIPE", 9)
     again = TierStore(tiers.location, None, agent="ada")
     with pytest.raises(TierOutdated, match="older pagemind") as e:
         again.count("recall")
