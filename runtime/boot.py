@@ -200,6 +200,7 @@ def boot(
     state.database.set_meta("model", model.name)
     state.database.set_meta("protocol", protocol)
     queue_manager.load()
+    queue_manager.grow_tree()
     agent.recover()
     return agent
 

@@ -14,11 +14,12 @@ from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Usage
 from pagemind.runtime.page import Page, cut
-from pagemind.runtime.page_table import SHORTEST_LINE, PageTable
+from pagemind.runtime.page_table import PageTable
 from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.settings import (
     HANDLE_TOKENS,
+    HOT_LINES,
     PAGE_FRACTION,
     PAGE_TABLE_FRACTION,
     PAGE_TOKENS,
@@ -149,14 +150,15 @@ class Flusher:
         held = self._held_after(out.gone, event_seq)
 
         state, context = self._state, self._context
-        table = context.table
-        if pages:
-            known = state.pages.newest(table_budget // SHORTEST_LINE + 1)
-            table = PageTable([*known, *pages]).render(table_budget, self._count)
         # What is pinned is read here, once a flush, and stands in the epoch from here on.
         pins = newest.pins if newest else ()
         summary = newest.summary if newest else None
+        number = newest.epoch + 1 if newest else 1
         with state.database.transaction():
+            table = context.table
+            if pages:
+                self._grow(pages, number)
+                table = self._table(table_budget)
             if made is not None:
                 summary = state.pages.summarise(
                     made.text,
@@ -175,7 +177,7 @@ class Flusher:
                 queue_start=out.queue_start,
                 held=held,
             )
-            state.pages.add(pages, line=state.journal.line, epoch=epoch.epoch)
+            assert epoch.epoch == number
             if out.views:
                 state.history.set_views(out.views, since_step=state.history.last_step + 1)
 
@@ -191,6 +193,23 @@ class Flusher:
         for page in pages:
             self._tell_written(page)
         return Flushed(tuple(pages), 0, made.usage if made else Usage())
+
+    def _grow(self, pages: Sequence[Page], epoch: int) -> None:
+        """Put pages into the tree, and close the directories that are full with them."""
+        line = self._state.journal.line
+        self._state.pages.add(pages, line=line, epoch=epoch)
+        self._state.pages.close_directories(self._count, line=line, epoch=epoch)
+
+    def _table(self, budget: int) -> str:
+        """The page table of the tree as it is now: only what may be shown is loaded."""
+        pages = self._state.pages
+        table = PageTable(pages.tops(), pages.children, pages.hot(HOT_LINES))
+        return table.render(budget, self._count)
+
+    def grow(self) -> None:
+        """Close directories that should be there: a home of the first version has none."""
+        state = self._state
+        state.pages.close_directories(self._count, line=state.journal.line, epoch=self.epoch)
 
     def _tell_written(self, page: Page) -> None:
         self._tell(
@@ -251,7 +270,7 @@ class Flusher:
             for e in entries
         ]
         runs = cut(group(counted), min(PAGE_TOKENS, int(room * PAGE_FRACTION)))
-        number = self._state.pages.count()
+        number = self._state.pages.last_number
         pages: list[Page] = []
         for at, run in enumerate(runs):
             last = runs[at + 1][0].first_seq - 1 if at + 1 < len(runs) else queue_start - 1

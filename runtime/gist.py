@@ -1,4 +1,4 @@
-"""The gist of a page, made from its own words without a model. Pure.
+"""The gist of a page or directory, made from its own words without a model. Pure.
 
 It names the page's first request and its telling terms (names, numbers, dates) verbatim, so that
 a model that only sees the page table knows what is worth reading.
@@ -6,14 +6,21 @@ a model that only sees the page table knows what is worth reading.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pagemind.runtime.message import Message
-from pagemind.runtime.settings import GIST_KEYWORDS, GIST_TOKENS, SUMMARY_TRUST
+from pagemind.runtime.page import Page
+from pagemind.runtime.settings import (
+    DIRECTORY_KEYWORDS,
+    GIST_KEYWORDS,
+    GIST_TOKENS,
+    SUMMARY_TRUST,
+)
 from pagemind.runtime.shorten import shorten
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]+|\d[\w.,:/-]*\w|\d", re.UNICODE)
 _TELLING = re.compile(r"[A-Z][\w'’-]+|[\w.,+-]*\d[\w.,:/-]*|\S+@\S+|https?://\S+")
+_THEME = 4  # children that share a word: it is what the directory is about
 _LONGEST = 40  # characters of a word that names something; longer ones are data
 _COMMON = frozenset(
     "a about after all also am an and any are as at be been but by can could did do does doing "
@@ -25,31 +32,79 @@ _COMMON = frozenset(
 
 
 def keywords(texts: Sequence[str], limit: int = GIST_KEYWORDS) -> tuple[str, ...]:
-    """The telling words of a page: names, numbers and dates first, then frequent content words."""
+    """The telling words of a page: names, numbers and dates first, then frequent content words.
+
+    A telling word that comes back goes first; then each text in turn gives one of its own, so that
+    a single list of numbers does not take all the room.
+    """
     telling: Counter[str] = Counter()
     plain: Counter[str] = Counter()
+    own: list[list[str]] = []
     for text in texts:
-        sentence_start = True
-        for match in _WORD.finditer(text):
-            word = match[0].strip("'’-.,:")
-            if not word or len(word) > _LONGEST or word.lower() in _COMMON:
-                sentence_start = False
-                continue
-            # A capital at the start of a sentence says nothing about the word.
-            if _TELLING.fullmatch(word) and not (sentence_start and word[1:].islower()):
-                telling[word] += 1
-            elif len(word) > 3:
-                plain[word.lower()] += 1
-            after = text[match.end() : match.end() + 1]
-            sentence_start = after in ".!?\n"
-    best = [word for word, _ in telling.most_common(limit)]
+        names, others = _words(text)
+        own.append([word for word in dict.fromkeys(names) if word not in telling])
+        telling.update(names)
+        plain.update(others)
+    best = [word for word, times in telling.most_common(limit // 2) if times > 1]
+    best += [word for word in _in_turn(own) if word not in best][: limit - len(best)]
     seen = {word.lower() for word in best}
-    for word, _ in plain.most_common(limit):
-        if len(best) >= limit:
-            break
-        if word not in seen:
-            best.append(word)
-    return tuple(best)
+    best += [word for word, _ in plain.most_common(limit * 2) if word not in seen]
+    return tuple(best[:limit])
+
+
+def telling(text: str) -> list[str]:
+    """Names, numbers, dates and identifiers of a text, verbatim, in order."""
+    return list(dict.fromkeys(_words(text)[0]))
+
+
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """The telling words of a text, and the other content words in lower case."""
+    names: list[str] = []
+    plain: list[str] = []
+    sentence_start = True
+    for match in _WORD.finditer(text):
+        word = match[0].strip("'’-.,:")
+        if not word or len(word) > _LONGEST or word.lower() in _COMMON:
+            sentence_start = False
+            continue
+        # A capital at the start of a sentence says nothing about the word.
+        if _TELLING.fullmatch(word) and not (sentence_start and word[1:].islower()):
+            names.append(word)
+        elif len(word) > 3:
+            plain.append(word.lower())
+        after = text[match.end() : match.end() + 1]
+        sentence_start = after in ".!?\n"
+    return names, plain
+
+
+def _in_turn(lists: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The first of each list, then the second of each, and so on; nothing twice."""
+    seen: set[str] = set()
+    for at in range(max(map(len, lists), default=0)):
+        for each in lists:
+            if at < len(each) and each[at] not in seen:
+                seen.add(each[at])
+                yield each[at]
+
+
+def directory_gist(
+    children: Sequence[Page], count: Callable[[str], int]
+) -> tuple[str, tuple[str, ...]]:
+    """The line and the keywords of a directory, made from those of its children.
+
+    First what runs through several of them, then the words of each child in turn: whatever it was
+    about, something of it stands in the line.
+    """
+    times = Counter(word for child in children for word in dict.fromkeys(child.keywords))
+    themes = [word for word, n in times.most_common() if n >= _THEME][: DIRECTORY_KEYWORDS // 4]
+    own = [[word for word in child.keywords if word not in themes] for child in children]
+    words = [*themes, *_in_turn(own)][:DIRECTORY_KEYWORDS]
+    # A word too many would be cut in the middle: verbatim or not at all.
+    shown: list[str] = []
+    for word in words:
+        if count(", ".join([*shown, word])) <= GIST_TOKENS:
+            shown.append(word)
+    return ", ".join(shown) or "results and observations", tuple(words)
 
 
 def gist(messages: Sequence[Message], words: Sequence[str], count: Callable[[str], int]) -> str:
@@ -62,7 +117,19 @@ def gist(messages: Sequence[Message], words: Sequence[str], count: Callable[[str
     opening = next((m for m in told if m.role == "user"), told[0] if told else None)
     # More than this is never shown, and an opening may be very long.
     first = " ".join(opening.said[:2000].split()) if opening else "results and observations"
-    first = shorten(first, GIST_TOKENS // 2, count)
-    terms = ", ".join(word for word in words if word not in first)
-    line = f"“{first}”" + (f" · {terms}" if terms else "")
-    return shorten(line, GIST_TOKENS, count)
+    return with_terms(f"“{shorten(first, GIST_TOKENS // 2, count)}”", words, count)
+
+
+def with_terms(line: str, words: Sequence[str], count: Callable[[str], int]) -> str:
+    """The line and those of the words that it lacks, as far as they fit: verbatim or not at all."""
+    line = shorten(line, GIST_TOKENS, count)
+    mark = " · "
+    for word in words:
+        if not holds(line, word) and count(line + mark + word) <= GIST_TOKENS:
+            line, mark = line + mark + word, ", "
+    return line
+
+
+def holds(text: str, word: str) -> bool:
+    """Whether a word stands in a text as a word of its own."""
+    return re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", text) is not None

@@ -7,14 +7,17 @@ a state that the next opening or write-back mends by itself. An empty list: all 
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from pagemind.runtime.errors import EmbeddingMismatch, PagemindError, SchemaTooNew
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import Tier
-from pagemind.runtime.settings import OPTIMIZE_COMMITS, WRITE_BACK_ROWS
+from pagemind.runtime.page import Page
+from pagemind.runtime.settings import FANOUT, OPTIMIZE_COMMITS, WRITE_BACK_ROWS
 from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.passages import digest
 from pagemind.runtime.state.state import State
@@ -28,7 +31,8 @@ from pagemind.runtime.tiers.schema import (
 from pagemind.runtime.tiers.store import TIERS, TierStore
 
 # open: opening the agent mends it; rebuild: `memory rebuild` does; "": only a backup could.
-Repair = Literal["", "open", "rebuild"]
+# directories: `doctor --deep --repair` makes them anew from the pages.
+Repair = Literal["", "open", "rebuild", "directories"]
 _SHOWN = 5  # of many alike
 _CHUNK = 1000  # messages read at once
 _TRIES = 3  # of a comparison beside a busy writer
@@ -55,6 +59,7 @@ def check_state(state: State) -> list[Finding]:
         found = list(_messages(state))
         found += _queries(state)
         found += _pages(state)
+        found += _directories(state)
         found += _epochs(state)
         found += _unfinished(state)
         return found
@@ -238,10 +243,11 @@ def _pages(state: State) -> Iterator[Finding]:
         yield from _wrong("pages", "without an epoch", [page.short_id for page in pages])
         return
     expected = 1
-    for number, page in enumerate(pages, 1):
-        if page.number != number:
-            yield Finding("pages", "wrong", f"p{number} is missing before {page.short_id}")
-            return
+    before = 0
+    for page in pages:
+        if page.number <= before:
+            yield Finding("pages", "wrong", f"{page.short_id} comes after p{before}")
+        before = page.number
         if page.first_seq != expected or page.last_seq < page.first_seq:
             detail = f"{page.short_id} is m{page.first_seq} … m{page.last_seq}, not m{expected} …"
             yield Finding("pages", "wrong", detail)
@@ -258,6 +264,50 @@ def _pages(state: State) -> Iterator[Finding]:
         )
     ]
     yield from _wrong("pages", "not as many messages as they say", miscounted)
+
+
+def _directories(state: State) -> Iterator[Finding]:
+    """The tree over the pages: full directories of siblings that follow each other, each page in
+    one or among the newest, nothing in what is not there."""
+    pages = state.pages
+    tops = pages.tops()
+    full = [f"level {level}" for level, n in Counter(t.level for t in tops).items() if n >= FANOUT]
+    if full:
+        # A home of the first version, or a kill between two openings: opening it closes them.
+        yield Finding("directories", "note", f"not closed yet: {', '.join(full)}", "open")
+    broken: list[str] = []
+    for made in pages.directories():
+        if fault := _directory_fault(made, pages.children(made.number)):
+            broken.append(f"{made.short_id} ({fault})")
+    yield from _wrong("directories", "not what stands in them", broken, "directories")
+    lost = [
+        f"{row['kind'][0]}{row['number']}"
+        for row in state.database.rows(
+            "SELECT kind, number FROM pages WHERE parent IS NOT NULL AND parent NOT IN"
+            " (SELECT number FROM pages WHERE kind = 'directory')"
+        )
+    ]
+    yield from _wrong("directories", "in one that is not there", lost, "directories")
+    levels = [(top.level, top.first_seq) for top in tops]
+    if levels != sorted(levels, key=lambda each: -each[0]):
+        detail = f"an older top on a lower level: {', '.join(t.short_id for t in tops[:_SHOWN])}"
+        yield Finding("directories", "wrong", detail, "directories")
+
+
+def _directory_fault(made: Page, children: Sequence[Page]) -> str:
+    """What a directory says and its children do not; "" for nothing."""
+    if len(children) != FANOUT:
+        return f"{len(children)} children"
+    if {child.level for child in children} != {made.level - 1}:
+        return "children of another level"
+    if any(a.last_seq + 1 != b.first_seq for a, b in pairwise(children)):
+        return "children that do not follow each other"
+    if (made.first_seq, made.last_seq) != (children[0].first_seq, children[-1].last_seq):
+        return "another span"
+    told = (made.messages, made.tokens)
+    if told != (sum(c.messages for c in children), sum(c.tokens for c in children)):
+        return "another size"
+    return ""
 
 
 def _epochs(state: State) -> Iterator[Finding]:

@@ -1,16 +1,24 @@
-"""Pages: immutable runs of evicted messages, cut from groups. Pure."""
+"""Pages: immutable runs of evicted messages, cut from groups; directories of them. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from pagemind.runtime.message import Message
-from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS
+from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS, FANOUT
+
+Kind = Literal["page", "directory"]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Evicted messages first_seq … last_seq; `tokens` is what reading all of it costs."""
+    """Evicted messages first_seq … last_seq; `tokens` is what reading all of it costs.
+
+    A directory is the same of 16 consecutive siblings, on the `level` above theirs; pages are
+    level 0. Both are numbered in one sequence each, in the order they were written. `heat` says
+    how often it was read or found of late; `parent` is the number of the directory it is in.
+    """
 
     number: int
     first_seq: int
@@ -25,10 +33,20 @@ class Page:
     gist_author: str = "runtime"
     heat: float = 0.0
     parent: int | None = None
+    level: int = 0
+
+    @property
+    def kind(self) -> Kind:
+        return "directory" if self.level else "page"
 
     @property
     def short_id(self) -> str:
-        return f"p{self.number}"
+        return f"{'d' if self.level else 'p'}{self.number}"
+
+    @property
+    def pages(self) -> int:
+        """How many pages it holds: 1, or those of a directory, which is always full."""
+        return 1 if self.level == 0 else int(FANOUT**self.level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,26 @@
-"""page_in: reads a page or an over-long message back, in parts of a bounded size.
+"""page_in: reads a page, a directory or an over-long message back, in parts of a bounded size.
 
 A reading is stored as a reference (target, part, part size) and made again from the journal
-whenever it is shown, so that reading never grows history.
+whenever it is shown, so that reading never grows history. The listing of a directory is kept by
+its hash instead: gists may be better by then.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import tzinfo
+from typing import Any
 
 from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.gist import holds
 from pagemind.runtime.message import Message
+from pagemind.runtime.page import Page
+from pagemind.runtime.page_table import ROOT, span
 from pagemind.runtime.services import Reading
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.state.state import State
 
 _CHARACTERS = 12  # more of them to a token only long runs of one character have
-_ID = re.compile(r"\s*([pPmM])(\d{1,18})\s*")
+_ID = re.compile(r"([pPdDmM])(\d{1,18})")
 
 
 class PageReader:
@@ -35,50 +40,98 @@ class PageReader:
         self._part_tokens = part_tokens
 
     def read(self, id: str, part: int) -> Reading:
-        """A part of p17 or m42. Raises ToolFailed for an unknown id or part."""
+        """A part of p17, d3 or m42. Raises ToolFailed for an unknown id or part."""
         target = self._target(id)
         limit = self._part_tokens()
         parts = self._parts(target, limit)
         if not 1 <= part <= len(parts):
-            raise ToolFailed(f"{target} has {len(parts)} parts; there is no part {part}")
-        reference = {"target": target, "part": part, "tokens": limit}
-        if target.startswith("p"):
-            self._state.pages.warm(int(target[1:]))
-        return Reading(self._frame(target, part, parts), part, len(parts), reference)
+            only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
+            raise ToolFailed(f"{target} has no part {part}; {only}")
+        text = self._frame(target, part, parts)
+        reference: dict[str, Any] = {"target": target, "part": part, "tokens": limit}
+        with self._state.database.transaction():
+            if target.startswith("d"):
+                # Gists get better: what was shown of them is kept, or it could not be shown again.
+                reference["sha256"] = self._state.history.keep_text(text)
+            self._warm(target)
+        return Reading(text, part, len(parts), reference)
 
     def text_of(self, message: Message) -> str:
         """The text that a stored reading stands for."""
         reference = message.reference or {}
+        if "sha256" in reference:
+            return self._state.history.text(reference["sha256"])
         parts = self._parts(reference["target"], reference["tokens"])
         return self._frame(reference["target"], reference["part"], parts)
 
+    def _warm(self, target: str) -> None:
+        """What is read gets hotter: a page, a directory, or the page that holds a message."""
+        pages, number = self._state.pages, int(target[1:])
+        if target.startswith("m"):
+            for page in pages.of([number]).values():
+                pages.warm(page)
+        else:
+            pages.warm(number, kind="directory" if target.startswith("d") else "page")
+
+    # --- what there is to read ----------------------------------------------------------------
+
     def _target(self, id: str) -> str:
-        state = self._state
-        match = _ID.fullmatch(id)
+        """The id as it is written. Raises ToolFailed for what is not there, with what is."""
+        state, written = self._state, id.strip()
+        if written.isdecimal():
+            raise ToolFailed(
+                f"{written} alone names nothing; p{written} is a page, d{written} a directory,"
+                f" m{written} a message"
+            )
+        match = _ID.fullmatch(written)
         if not match:
-            raise ToolFailed(f"{id!r} is not an id; pages are p1, p2, … and messages m1, m2, …")
+            raise ToolFailed(
+                f"{id!r} is not an id; pages are p1, p2, …, directories of pages d1, d2, … and"
+                " messages m1, m2, …"
+            )
         kind, number = match[1].lower(), int(match[2])
         if kind == "p" and state.pages.get(number) is None:
-            count = state.pages.count()
-            known = f"the pages are p1 to p{count}" if count else "there are no pages yet"
-            raise ToolFailed(f"there is no page p{number}; {known}")
+            raise ToolFailed(f"there is no page p{number}; {self._known()}")
+        if kind == "d" and not self._is_directory(number):
+            newest = state.pages.last_directory
+            known = f"the directories are d1 to d{newest}, and {ROOT} lists what is in none"
+            if not newest:
+                known = f"there are no directories yet; {self._known()}"
+            raise ToolFailed(f"there is no directory d{number}; {known}")
         if kind == "m" and number not in state.journal.get([number]):
             raise ToolFailed(
                 f"there is no message m{number}; the newest is m{state.journal.last_seq}"
             )
         return f"{kind}{number}"
 
+    def _is_directory(self, number: int) -> bool:
+        pages = self._state.pages
+        return pages.last_number > 0 if number == 0 else pages.directory(number) is not None
+
+    def _known(self) -> str:
+        newest = self._state.pages.last_number
+        if not newest:
+            return "there are no pages yet: everything said is still in view"
+        return f"the pages are p1 to p{newest}, and page_find finds one by its words"
+
     def _parts(self, target: str, limit: int) -> list[str]:
         number = int(target[1:])
         if target.startswith("m"):
             message = self._state.journal.get([number])[number]
             return split([message.text + _calls(message)], limit, self._count)
+        if target.startswith("d"):
+            return split([entry(child) for child in self.listing(number)], limit, self._count)
         page = self._state.pages.get(number)
         assert page is not None
         stored = self._state.journal.range(page.first_seq, page.last_seq)
         return split(
             [line for message, _, _ in stored if (line := self.line(message))], limit, self._count
         )
+
+    def listing(self, number: int) -> Sequence[Page]:
+        """What stands in a directory; for 0 what is in none."""
+        pages = self._state.pages
+        return pages.children(number) if number else pages.tops()
 
     def line(self, message: Message) -> str:
         """One message of a page: id, time, who, and what was said or called."""
@@ -91,6 +144,14 @@ class PageReader:
     @staticmethod
     def _frame(target: str, part: int, parts: Sequence[str]) -> str:
         return f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
+
+
+def entry(page: Page) -> str:
+    """One line of a directory: id, span, size, gist, and the keywords that the gist lacks."""
+    held = f"{page.pages:,} pages, " if page.level else ""
+    more = [word for word in page.keywords if not holds(page.gist, word)]
+    words = f" ({', '.join(more)})" if more else ""
+    return f"{page.short_id} {span([page])} {held}{page.tokens:,} tokens: {page.gist}{words}"
 
 
 def _calls(message: Message) -> str:

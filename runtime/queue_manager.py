@@ -105,6 +105,10 @@ class QueueManager:
             for message, _, pause in state.journal.range(epoch.held, epoch.held):
                 context.held = self._entry(message, views.get(message.seq, View()), pause)
 
+    def grow_tree(self) -> None:
+        """Close directories that are missing, in an agent that may be written to."""
+        self._flusher.grow()
+
     def append(self, message: Message, *, step: int = 0) -> Message:
         """Commit a message and put it at the tail of the queue. An over-long one is stored whole
         and shown as an excerpt."""

@@ -160,7 +160,7 @@ def _passages(state: State, plan: _Plan, zone: tzinfo) -> Iterator[tuple[int, li
 
 def _pages(state: State, plan: _Plan, zone: tzinfo) -> Iterator[tuple[int, list[TierRow]]]:
     """The same of the gists of pages."""
-    for first in range(plan.pages + 1, state.pages.count() + 1, WRITE_BACK_ROWS):
+    for first in range(plan.pages + 1, state.pages.last_number + 1, WRITE_BACK_ROWS):
         some = state.pages.get_all(range(first, first + WRITE_BACK_ROWS))
         yield (
             max(some),

@@ -27,6 +27,18 @@ def holds(agent: Agent) -> None:
         expected = page.last_seq + 1
     assert expected == start
 
+    # Every page is in one directory or among the newest, and within the bound from the table.
+    tops = state.pages.tops()
+    below = [c for d in state.pages.directories() for c in state.pages.children(d.number)]
+    assert len({node.short_id for node in [*tops, *below]}) == len(tops) + len(below)
+    assert {page.short_id for page in pages} == {
+        node.short_id for node in [*tops, *below] if not node.level
+    }
+    assert not [d for d in state.pages.directories() if len(state.pages.children(d.number)) != 16]
+    if context.table:
+        shown = {line.split()[0] for line in context.table.splitlines()}
+        assert "d0" in shown or {top.short_id for top in tops} <= shown
+
     # The queue holds what is in no page, but for notices that have had their time.
     resident = {entry.seq for entry in context.queue}
     for message in messages[start - 1 :]:

@@ -17,7 +17,7 @@ FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace",
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
-          page page_table parts gist view when filters text_calls fifo_queue request_digest document
+          page page_table page_tree parts gist view when filters text_calls fifo_queue request_digest document
           intake faces naming eval_cases""",
     2: "main_context pressure legalise",
     3: "models state tiers documents",

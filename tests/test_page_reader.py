@@ -14,6 +14,7 @@ from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.message import Message, Text, ToolCall, clean_text
 from pagemind.runtime.page import Page
 from pagemind.runtime.page_reader import PageReader, split
+from pagemind.runtime.services import Reading
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tokens import TokenCounter
 
@@ -140,8 +141,13 @@ def test_ids_are_read_generously(state: State, id: str) -> None:
         ("", 1, "is not an id"),
         ("p1; DROP TABLE", 1, "is not an id"),
         ("p" + "9" * 18, 1, "no page"),
-        ("p1", 0, "has 1 part"),
-        ("p1", 2, "has 1 part"),
+        ("p1", 0, "it has 1 part"),
+        ("p1", 2, "it has 1 part"),
+        ("p9999", 1, "page_find finds one by its words"),
+        ("17", 1, "p17 is a page, d17 a directory, m17 a message"),
+        ("d1", 1, "no directories yet; the pages are p1 to p1"),
+        ("d", 1, "is not an id"),
+        ("p-1", 1, "is not an id"),
     ],
 )
 def test_what_is_not_there_is_told(state: State, id: str, part: int, told: str) -> None:
@@ -156,6 +162,76 @@ def test_without_pages_that_is_told(state: State) -> None:
     """Before the first flush there is nothing to page in."""
     with pytest.raises(ToolFailed, match="no pages yet"):
         reader(state).read("p1", 1)
+
+
+def pages(state: State, number: int) -> None:
+    """So many pages of one message each, and their directories."""
+    for n in range(1, number + 1):
+        say(state, f"Fact {n} about K{n}.")
+        made = Page(n, n, n, AT, AT, 1, 9, f"“Fact {n}”", (f"K{n}",), 100)
+        state.pages.add([made], line=1, epoch=1)
+        state.pages.close_directories(count, line=1, epoch=1)
+
+
+def body(reading: Reading) -> list[str]:
+    return reading.text.splitlines()[1:]
+
+
+def test_a_directory_is_listed_with_what_each_page_is_about(state: State) -> None:
+    """Sixteen lines with span, tokens, gist, and the keywords that the gist lacks."""
+    pages(state, 20)
+    listed = body(reader(state, 2000).read("D1", 1))
+    assert len(listed) == 16
+    assert listed[2] == "p3 [2026-01-05] 9 tokens: “Fact 3” (K3)"
+
+
+def test_a_long_listing_comes_in_parts(state: State) -> None:
+    """The parts together are the whole, and each names how many there are."""
+    pages(state, 20)
+    first = reader(state, 100).read("d1", 1)
+    assert first.parts > 1
+    told = [
+        line for n in range(1, first.parts + 1) for line in body(reader(state, 100).read("d1", n))
+    ]
+    assert [line.split()[0] for line in told] == [f"p{n}" for n in range(1, 17)]
+
+
+def test_d0_lists_what_is_in_no_directory(state: State) -> None:
+    """The way in when the table is too small for every top."""
+    pages(state, 18)
+    listed = body(reader(state, 2000).read("d0", 1))
+    assert [line.split()[0] for line in listed] == ["d1", "p17", "p18"]
+    assert listed[0].startswith("d1 [2026-01-05] 16 pages, 144 tokens: K1, K2")
+
+
+def test_a_listing_is_shown_again_as_it_was(state: State) -> None:
+    """A gist that got better since does not change what the model saw."""
+    pages(state, 16)
+    reading = reader(state, 2000).read("d1", 1)
+    state.pages.set_gist(3, "better", author="a model")
+    message = Message("tool", kind="reading", reference=reading.reference)
+    assert reader(state, 60).text_of(message) == reading.text
+    assert "better" in reader(state, 2000).read("d1", 1).text
+
+
+def test_an_unknown_directory_is_told_with_those_there_are(state: State) -> None:
+    """d99 brings the last number and the way in."""
+    pages(state, 16)
+    with pytest.raises(ToolFailed, match="the directories are d1 to d1, and d0 lists"):
+        reader(state).read("d99", 1)
+
+
+def test_d0_without_pages_is_told(state: State) -> None:
+    """Before the first flush nothing is anywhere but in view."""
+    with pytest.raises(ToolFailed, match=r"no directory d0; .* no pages yet"):
+        reader(state).read("d0", 1)
+
+
+def test_reading_a_message_warms_its_page(state: State) -> None:
+    """It was looked for there."""
+    pages(state, 2)
+    reader(state).read("m2", 1)
+    assert [page.heat for page in state.pages.all()] == [0, 1]
 
 
 def test_reading_warms_a_page(state: State) -> None:

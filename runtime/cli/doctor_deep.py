@@ -1,7 +1,8 @@
 """What `doctor --deep` looks at beyond `doctor`, and what `--repair` may do about it.
 
-A repair never touches the state database's texts: it makes derived tiers anew, opens an agent so
-that it closes what a killed process left open, and removes folders that nothing points to.
+A repair never touches the state database's texts: it makes derived tiers and the directories of
+pages anew, opens an agent so that it closes what a killed process left open, and removes folders
+that nothing points to.
 """
 
 from collections.abc import Iterator
@@ -64,6 +65,10 @@ def mend(runtime: "Runtime", name: str, found: list[Finding], wait: float) -> It
         runtime.drain(agent)
         agent.close()
         yield f"opened: {', '.join(each.check for each in found if each.repair == 'open')}"
+    if any(each.repair == "directories" for each in found):
+        with runtime.writer(name, wait=wait) as writer:
+            made = writer.state.pages.rebuild_directories(runtime.counter.count)
+        yield f"directories of pages made anew: {made:,}"
     if any(each.repair == "rebuild" for each in found):
         with runtime.writer(name, wait=wait) as writer:
             status = writer.rebuild(lambda done, total: None)

@@ -10,7 +10,9 @@ from datetime import datetime
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.services import Hit
+from pagemind.runtime.settings import HEAT_HIT
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.pages import Pages
 
 
 class Accesses:
@@ -19,6 +21,7 @@ class Accesses:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self._pages = Pages(database, clock)
 
     def record(self, tier: Tier, keys: Sequence[int]) -> None:
         """These were shown now."""
@@ -29,13 +32,18 @@ class Accesses:
         )
 
     def record_shown(self, hits: Iterable[Hit]) -> None:
-        """The same of search results; what stands in a shared archive is not ours to count."""
+        """The same of search results, which warms their pages; what stands in a shared archive is
+        not ours to count."""
         keys: dict[Tier, list[int]] = {}
+        pages: set[str] = set()
         for hit in hits:
             if not hit.archive:
                 keys.setdefault(hit.tier, []).append(int(hit.id[1:]))
+                pages.add((hit.id if hit.tier == "pages" else hit.page) or "")
         for tier, some in keys.items():
             self.record(tier, some)
+        for page in sorted(pages - {""}):
+            self._pages.warm(int(page[1:]), HEAT_HIT)
 
     def read(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
         """When each was last shown; those never shown are left out."""

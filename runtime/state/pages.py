@@ -1,13 +1,20 @@
-"""Pages and summaries on disk. Pages are immutable but for their gist and heat."""
+"""Pages, their directories and summaries on disk. Pages are immutable but for gist and heat.
+
+What it costs to look at the tree does not grow with history: tops() and children() are few rows.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
-from pagemind.runtime.page import Page
+from pagemind.runtime.page import Kind, Page
+from pagemind.runtime.page_tree import closing
+from pagemind.runtime.settings import FANOUT, HEAT_DECAY, HEAT_LEAST, HEAT_READ
 from pagemind.runtime.state.database import Database, Row
+
+_RECENT = 256  # of what was warmed last: older is cold
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,71 +37,151 @@ class Pages:
         self._db = database
         self._clock = clock
 
-    def add(self, pages: Sequence[Page], *, line: int, epoch: int) -> None:
-        """Store new pages. Their numbers must follow the newest one."""
-        with self._db.transaction():
-            at = rfc3339(self._clock.now())
-            for page in pages:
-                assert page.number == self.count() + 1
-                self._db.write(
-                    "INSERT INTO pages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                    (
-                        "page",
-                        page.number,
-                        self._clock.new_id(),
-                        line,
-                        None,
-                        page.first_seq,
-                        page.last_seq,
-                        rfc3339(page.first_at),
-                        rfc3339(page.last_at),
-                        page.messages,
-                        page.tokens,
-                        page.gist,
-                        page.gist_author,
-                        json.dumps(page.keywords, ensure_ascii=False),
-                        page.heat,
-                        page.trust,
-                        epoch,
-                        at,
-                    ),
-                )
-                self._db.write(
-                    "INSERT INTO gist_versions VALUES ('page',?,1,?,?,?,?)",
-                    (
-                        page.number,
-                        page.gist,
-                        json.dumps(page.keywords, ensure_ascii=False),
-                        at,
-                        page.gist_author,
-                    ),
-                )
-                self._db.write(
-                    "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('pages', ?, 'put')",
-                    (page.number,),
-                )
+    # --- writing --------------------------------------------------------------------------------
 
-    def count(self) -> int:
+    def add(self, pages: Sequence[Page], *, line: int, epoch: int) -> None:
+        """Store new pages, newest last. Numbers only rise."""
+        with self._db.transaction():
+            newest = self.last_number
+            for page in pages:
+                assert page.number > newest
+                assert page.level == 0
+                newest = page.number
+                self._insert(page, line, epoch)
+                self._requeue(page.number)
+
+    def close_directories(
+        self, count: Callable[[str], int], *, line: int, epoch: int
+    ) -> list[Page]:
+        """Make the directories that have all their children; they stay as they are from then on."""
+        closed: list[Page] = []
+        with self._db.transaction():
+            for made, children in closing(self.tops(), self.last_directory + 1, count):
+                self._insert(made, line, epoch)
+                self._db.write_many(
+                    "UPDATE pages SET parent = ? WHERE kind = ? AND number = ?",
+                    [(made.number, child.kind, child.number) for child in children],
+                )
+                closed.append(made)
+        return closed
+
+    def rebuild_directories(self, count: Callable[[str], int]) -> int:
+        """Make all directories anew, for a repair; how many. Pages stay as they are."""
+        with self._db.transaction():
+            self._db.write("DELETE FROM gist_versions WHERE kind = 'directory'")
+            self._db.write("DELETE FROM pages WHERE kind = 'directory'")
+            self._db.write("UPDATE pages SET parent = NULL")
+            newest = self._db.one("SELECT line, epoch FROM pages ORDER BY number DESC LIMIT 1")
+            if newest is None:
+                return 0
+            made = self.close_directories(count, line=newest["line"], epoch=newest["epoch"])
+        return len(made)
+
+    def _insert(self, page: Page, line: int, epoch: int) -> None:
+        at = rfc3339(self._clock.now())
+        words = json.dumps(page.keywords, ensure_ascii=False)
+        self._db.write(
+            "INSERT INTO pages (kind, number, id, line, parent, first_seq, last_seq, first_at,"
+            " last_at, messages, tokens, gist, gist_author, keywords, trust, epoch, created_at,"
+            " level) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                page.kind,
+                page.number,
+                self._clock.new_id(),
+                line,
+                page.parent,
+                page.first_seq,
+                page.last_seq,
+                rfc3339(page.first_at),
+                rfc3339(page.last_at),
+                page.messages,
+                page.tokens,
+                page.gist,
+                page.gist_author,
+                words,
+                page.trust,
+                epoch,
+                at,
+                page.level,
+            ),
+        )
+        self._db.write(
+            "INSERT INTO gist_versions VALUES (?,?,1,?,?,?,?)",
+            (page.kind, page.number, page.gist, words, at, page.gist_author),
+        )
+
+    def _requeue(self, number: int) -> None:
+        """Search sees a page's gist when LanceDB has it."""
+        self._db.write(
+            "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('pages', ?, 'put')", (number,)
+        )
+
+    # --- reading --------------------------------------------------------------------------------
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest page; 0 before the first."""
         return self._db.number("SELECT max(number) FROM pages WHERE kind = 'page'")
 
+    @property
+    def last_directory(self) -> int:
+        """The number of the directory that closed last; 0 before the first."""
+        return self._db.number("SELECT max(number) FROM pages WHERE kind = 'directory'")
+
+    def count(self) -> int:
+        """How many pages there are. Directories are full: the tops alone say it."""
+        rows = self._db.rows(
+            "SELECT level, count(*) AS tops FROM pages WHERE parent IS NULL GROUP BY level"
+        )
+        return sum(row["tops"] * FANOUT ** row["level"] for row in rows)
+
     def get(self, number: int) -> Page | None:
-        row = self._db.one("SELECT * FROM pages WHERE kind = 'page' AND number = ?", (number,))
-        return page_of(row) if row else None
+        return self._one("page", number)
+
+    def directory(self, number: int) -> Page | None:
+        return self._one("directory", number)
+
+    def _one(self, kind: Kind, number: int) -> Page | None:
+        row = self._db.one("SELECT * FROM pages WHERE kind = ? AND number = ?", (kind, number))
+        return page_of(row, self._turn) if row else None
+
+    def tops(self) -> list[Page]:
+        """What is in no directory yet, the oldest first: all else is below these."""
+        return self._many(
+            self._db.rows("SELECT * FROM pages WHERE parent IS NULL ORDER BY first_seq")
+        )
+
+    def children(self, number: int) -> list[Page]:
+        """What stands in a directory, the oldest first."""
+        return self._many(
+            self._db.rows("SELECT * FROM pages WHERE parent = ? ORDER BY first_seq", (number,))
+        )
+
+    def directories(self) -> list[Page]:
+        """All of them, in the order they closed."""
+        return self._many(
+            self._db.rows("SELECT * FROM pages WHERE kind = 'directory' ORDER BY number")
+        )
 
     def get_all(self, numbers: Sequence[int]) -> dict[int, Page]:
         """Those pages that exist, by number."""
         query = "SELECT * FROM pages WHERE kind = 'page' AND number"
-        return {row["number"]: page_of(row) for row in self._db.rows_in(query, numbers)}
+        turn = self._turn
+        return {row["number"]: page_of(row, turn) for row in self._db.rows_in(query, numbers)}
 
     def newest(self, limit: int) -> list[Page]:
         """The newest pages, oldest of them first."""
         rows = self._db.rows(
             "SELECT * FROM pages WHERE kind = 'page' ORDER BY number DESC LIMIT ?", (limit,)
         )
-        return [page_of(row) for row in reversed(rows)]
+        return self._many(rows)[::-1]
 
     def all(self) -> list[Page]:
         return self.newest(1 << 31)
+
+    def _many(self, rows: Sequence[Row]) -> list[Page]:
+        turn = self._turn
+        return [page_of(row, turn) for row in rows]
 
     def of(self, seqs: Sequence[int]) -> dict[int, int]:
         """The page number of each seq that was evicted."""
@@ -109,11 +196,64 @@ class Pages:
                 found[seq] = number
         return found
 
-    def warm(self, number: int) -> None:
-        """A page was read: it gets hotter."""
-        self._db.write(
-            "UPDATE pages SET heat = heat + 1 WHERE kind = 'page' AND number = ?", (number,)
+    # --- heat -----------------------------------------------------------------------------------
+
+    @property
+    def _turn(self) -> int:
+        return self._db.number("SELECT max(turn) FROM turns")
+
+    def warm(self, number: int, by: float = HEAT_READ, kind: Kind = "page") -> None:
+        """A page was read or found: it gets hotter. Heat decays by the turn."""
+        page = self._one(kind, number)
+        if page is not None:
+            self._db.write(
+                "UPDATE pages SET heat = ?, heat_turn = ? WHERE kind = ? AND number = ?",
+                (page.heat + by, self._turn, kind, number),
+            )
+
+    def hot(self, limit: int) -> list[Page]:
+        """What was read or found most of late, the hottest first."""
+        rows = self._db.rows(
+            "SELECT * FROM pages WHERE heat > 0 ORDER BY heat_turn DESC LIMIT ?", (_RECENT,)
         )
+        warm = [page for page in self._many(rows) if page.heat >= HEAT_LEAST]
+        return sorted(warm, key=lambda page: (-page.heat, -page.first_seq))[:limit]
+
+    # --- gists ----------------------------------------------------------------------------------
+
+    def unwritten(self, limit: int) -> list[Page]:
+        """Pages whose gist no model has looked at, the newest first."""
+        return self._many(
+            self._db.rows(
+                "SELECT * FROM pages INDEXED BY pages_author WHERE gist_author = 'runtime'"
+                " AND kind = 'page' ORDER BY number DESC LIMIT ?",
+                (limit,),
+            )
+        )
+
+    def set_gist(self, number: int, gist: str, *, author: str) -> None:
+        """A better gist of a page; the table shows it from the next flush on. Old ones are kept."""
+        with self._db.transaction():
+            self._db.write(
+                "UPDATE pages SET gist = ?, gist_author = ? WHERE kind = 'page' AND number = ?",
+                (gist, author, number),
+            )
+            self._db.write(
+                "INSERT INTO gist_versions SELECT kind, number, (SELECT max(version) + 1 FROM"
+                " gist_versions v WHERE v.kind = p.kind AND v.number = p.number), gist, keywords,"
+                " ?, gist_author FROM pages p WHERE kind = 'page' AND number = ?",
+                (rfc3339(self._clock.now()), number),
+            )
+            self._requeue(number)
+
+    def gists(self, number: int) -> list[tuple[str, str]]:
+        """Every gist a page has had, with its author; the oldest first."""
+        rows = self._db.rows(
+            "SELECT gist, author FROM gist_versions WHERE kind = 'page' AND number = ?"
+            " ORDER BY version",
+            (number,),
+        )
+        return [(row["gist"], row["author"]) for row in rows]
 
     # --- summaries ----------------------------------------------------------------------------
 
@@ -144,8 +284,8 @@ class Pages:
         )
 
 
-def page_of(row: Row) -> Page:
-    """A pages row as a value."""
+def page_of(row: Row, turn: int) -> Page:
+    """A pages row as a value, with its heat at this turn."""
     return Page(
         number=row["number"],
         first_seq=row["first_seq"],
@@ -158,6 +298,7 @@ def page_of(row: Row) -> Page:
         keywords=tuple(json.loads(row["keywords"])),
         trust=row["trust"],
         gist_author=row["gist_author"],
-        heat=row["heat"],
+        heat=row["heat"] * HEAT_DECAY ** max(0, turn - row["heat_turn"]),
         parent=row["parent"],
+        level=row["level"],
     )

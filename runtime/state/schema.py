@@ -180,7 +180,8 @@ CREATE TABLE passage_versions (
     PRIMARY KEY (number, version)
 ) WITHOUT ROWID;
 
--- Immutable runs of evicted messages, and directories of 16 siblings.
+-- Immutable runs of evicted messages (level 0), and directories of 16 siblings (one level above
+-- them); parent is a directory's number. heat is that of heat_turn and decays by the turn.
 CREATE TABLE pages (
     kind TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -200,9 +201,14 @@ CREATE TABLE pages (
     trust INTEGER NOT NULL,
     epoch INTEGER NOT NULL,
     created_at TEXT NOT NULL,
+    level INTEGER NOT NULL DEFAULT 0,
+    heat_turn INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (kind, number)
 ) WITHOUT ROWID;
 CREATE INDEX pages_range ON pages (kind, first_seq, last_seq);
+CREATE INDEX pages_parent ON pages (parent, first_seq);
+CREATE INDEX pages_heat ON pages (heat_turn) WHERE heat > 0;
+CREATE INDEX pages_author ON pages (gist_author, kind, number);
 CREATE TABLE gist_versions (
     kind TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -328,6 +334,11 @@ CREATE TABLE documents (
 ) WITHOUT ROWID;
 INSERT OR REPLACE INTO outbox (tier, key, op)
     SELECT 'pages', number, 'put' FROM pages WHERE kind = 'page';
+ALTER TABLE pages ADD COLUMN level INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pages ADD COLUMN heat_turn INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX pages_parent ON pages (parent, first_seq);
+CREATE INDEX pages_heat ON pages (heat_turn) WHERE heat > 0;
+CREATE INDEX pages_author ON pages (gist_author, kind, number);
 """,
 }
 HOME_MIGRATIONS: dict[int, str] = {

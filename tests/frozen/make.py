@@ -162,6 +162,10 @@ def contents(state: State) -> dict[str, Any]:
         },
         "active": sorted(p.short_id for p in state.passages.newest(1000)),
         "pages": [[p.short_id, p.first_seq, p.last_seq, p.gist] for p in state.pages.all()],
+        "directories": [
+            [d.short_id, [c.short_id for c in state.pages.children(d.number)], d.gist]
+            for d in state.pages.directories()
+        ],
         "summary": summary.text if summary else "",
         "turns": [[t.turn, t.client_id, t.stop_reason] for t in state.turns.newest(1000)],
         "steps": state.history.last_step,
