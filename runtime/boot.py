@@ -17,7 +17,9 @@ from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_caller import ModelCaller
+from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
+from pagemind.runtime.paging import Paging
 from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.prefetch import Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
@@ -30,6 +32,7 @@ from pagemind.runtime.settings import (
     LOCAL_MAX_TOKENS,
     LOCAL_PREFETCH_TOKENS,
     PAGE_IN_FRACTION,
+    PAGE_INS_FRACTION,
     PREFETCH_FRACTION,
     RESULT_PART_TOKENS,
 )
@@ -100,7 +103,7 @@ def boot(
     write_back.register(agent_id, state.outbox, store, embedder, zone=zone)
     named = [each.name for each in definition.archives]
     shared = AgentArchives(archives, named, lambda: embedder)
-    view = StateView(state, context.resident)
+    view = StateView(state, context.in_view)
     engine = Search(
         store,
         embedder,
@@ -129,13 +132,26 @@ def boot(
         part_tokens=lambda: max(64, int(room() * PAGE_IN_FRACTION)),
     )
 
+    finder = PageFinder(state, engine)
+    # What is named where a page_in is refused: a function that this agent has.
+    finds = any(schema.name == "page_find" for schema in schemas)
+
     def tool_context(call_id: str, turn: int) -> ToolContext:
         return ToolContext(
             agent=name,
             core=editor,
             recall=recall,
             archival=archival,
-            pages=pages,
+            pages=Paging(
+                reader=pages,
+                finder=finder,
+                pinning=queue_manager.pinning,
+                shown=lambda: context.queue,
+                share=lambda: int(room() * PAGE_INS_FRACTION),
+                count=counter.count,
+                searching="page_find" if finds else "recall_search",
+                turn=turn,
+            ),
             now=lambda: clock.now().astimezone(zone),
             result_tokens=min(RESULT_PART_TOKENS, max(64, int(room() * PAGE_IN_FRACTION))),
             turn=turn,

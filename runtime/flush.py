@@ -16,6 +16,8 @@ from pagemind.runtime.model import Usage
 from pagemind.runtime.page import Page, cut
 from pagemind.runtime.page_table import PageTable
 from pagemind.runtime.parts import ALL, Parts
+from pagemind.runtime.pinning import Pinning, pin_budget
+from pagemind.runtime.pins import Pinned
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.settings import (
     HANDLE_TOKENS,
@@ -60,6 +62,7 @@ class Flusher:
         context: MainContext,
         summarizer: Summarizer,
         *,
+        pinning: Pinning,
         show: Callable[[Message, View, bool], Entry],
         tell: Observer,
         parts: Parts = ALL,
@@ -67,6 +70,7 @@ class Flusher:
         self._state = state
         self._context = context
         self._summarizer = summarizer
+        self._pinning = pinning
         self._show = show
         self._tell = tell
         self._parts = parts
@@ -87,7 +91,7 @@ class Flusher:
                 blocks=context.core.shown_versions(),
                 summary=newest.summary if newest else None,
                 table=context.table,
-                pins=newest.pins if newest else (),
+                pinned=context.pinned,
                 queue_start=newest.queue_start if newest else start,
                 held=held,
             )
@@ -104,7 +108,7 @@ class Flusher:
         blocks: Mapping[str, int],
         summary: int | None,
         table: str,
-        pins: Sequence[str],
+        pinned: Pinned,
         queue_start: int,
         held: Entry | None,
     ) -> Epoch:
@@ -117,7 +121,8 @@ class Flusher:
             blocks=blocks,
             summary=summary,
             table=table,
-            pins=pins,
+            pins=pinned.targets,
+            pinned=pinned.text,
             queue_start=queue_start,
             held=held.seq if held else None,
         )
@@ -144,14 +149,15 @@ class Flusher:
         table_budget = int(before.room * PAGE_TABLE_FRACTION) if self._parts.table else 0
         newest = self._state.history.epoch()
         first = newest.queue_start if newest else 1
-        out = self._evict(event_seq, first, max(0, keep - summary_budget - table_budget))
+        # What is pinned is read here, once a flush, and stands in the epoch from here on.
+        pinned = self._pinning.section(pin_budget(before))
+        pins = self._count(pinned.text)
+        out = self._evict(event_seq, first, max(0, keep - summary_budget - table_budget - pins))
         pages = self._pages(out.gone, before.room, first, out.queue_start) if out.gone else []
         made = self._summarised(out.gone, pages, summary_budget, ask, cancel) if pages else None
         held = self._held_after(out.gone, event_seq)
 
         state, context = self._state, self._context
-        # What is pinned is read here, once a flush, and stands in the epoch from here on.
-        pins = newest.pins if newest else ()
         summary = newest.summary if newest else None
         number = newest.epoch + 1 if newest else 1
         with state.database.transaction():
@@ -173,7 +179,7 @@ class Flusher:
                 blocks={block.label: block.version for block in context.core},
                 summary=summary,
                 table=table,
-                pins=pins,
+                pinned=pinned,
                 queue_start=out.queue_start,
                 held=held,
             )
@@ -186,6 +192,7 @@ class Flusher:
                 context.core.refresh()
                 context.queue = FifoQueue(e for e in out.staying if e.seq >= out.queue_start)
                 context.held = held
+                context.pinned = pinned
                 if made is not None:
                     context.summary, context.table = made.text, table
 

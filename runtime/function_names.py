@@ -10,7 +10,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "core": ("core_append", "core_edit", "core_rewrite"),
     "recall": ("recall_search",),
     "archival": ("archival_insert", "archival_search", "archival_edit", "archival_delete"),
-    "pages": ("page_in",),
+    "pages": ("page_in", "page_find", "page_pin", "page_unpin"),
     "clock": ("clock_now",),
 }
 

@@ -1,9 +1,11 @@
 """Inspection: what `pagemind inspect` shows of an agent, as numbers. Tokens are our counter's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.pins import Pin
 from pagemind.runtime.pressure import Pressure, Window
 from pagemind.runtime.state.state import State
 
@@ -23,6 +25,8 @@ class Inspection:
     archival: int
     pages: int
     conversation: int
+    pins: tuple[Pin, ...]  # all of them …
+    pinned: tuple[str, ...]  # … and whose copies the window shows
 
     def as_json(self) -> dict[str, Any]:
         """The answer of `inspect --json` (contract), without the schema number."""
@@ -46,6 +50,10 @@ class Inspection:
             "archival": {"total": self.archival},
             "pages": self.pages,
             "conversation": self.conversation,
+            "pins": [
+                {"id": pin.target, "tokens": pin.tokens, "shown": pin.target in self.pinned}
+                for pin in self.pins
+            ],
         }
 
 
@@ -57,6 +65,7 @@ def inspect(
     model: str,
     window: Window,
     calibration: float,
+    pins: Sequence[Pin],
 ) -> Inspection:
     """Gather it. `window` is the model's own, `pressure` is in our tokens."""
     return Inspection(
@@ -71,4 +80,6 @@ def inspect(
         archival=state.passages.count(),
         pages=state.pages.count(),
         conversation=state.journal.conversation,
+        pins=tuple(pins),
+        pinned=context.pinned.targets,
     )

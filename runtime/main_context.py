@@ -12,6 +12,7 @@ from pagemind.runtime.core_memory import CoreMemory
 from pagemind.runtime.fifo_queue import Entry, FifoQueue
 from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.model import ModelRequest, ToolSchema
+from pagemind.runtime.pins import Pinned
 from pagemind.runtime.settings import MESSAGE_OVERHEAD_TOKENS
 from pagemind.runtime.template import load
 from pagemind.runtime.tokens import TokenCounter
@@ -27,22 +28,21 @@ class MainContext:
     counter: TokenCounter
     summary: str = ""
     table: str = ""
-    pinned: tuple[Message, ...] = ()
+    pinned: Pinned = field(default_factory=Pinned)
     queue: FifoQueue = field(default_factory=FifoQueue)
     held: Entry | None = None
     prefetch: tuple[int, str] | None = None  # the event's seq and the fenced text
     tools_cost: int | None = None  # tokens of the functions where they are not sent as schemas
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
-    _head: tuple[tuple[str, str, tuple[Message, ...]], str] | None = None
+    _head: tuple[tuple[str, str, str], str] | None = None
 
     def sections(self, *, refreshed: bool = False) -> Mapping[str, int]:
         """Tokens of each section of contract.md, as sent; `refreshed`: as after a flush that takes
         the edits of core memory into the head."""
         count = self.counter.count
-        pinned = "\n".join(message.text for message in self.pinned)
         head = self.head()
         frame = count(head) + MESSAGE_OVERHEAD_TOKENS if head else 0
-        table, pins = count(self.table), count(pinned)
+        table, pins = count(self.table), count(self.pinned.text)
         return {
             "system": count(self.system) + MESSAGE_OVERHEAD_TOKENS,
             "tools": self._tools_tokens(),
@@ -66,7 +66,7 @@ class MainContext:
     def head(self) -> str:
         """The fenced text of summary, page table and pins; "" before the first flush."""
         # Asked for many times a turn, changed at a flush.
-        made_of = (self.summary, self.table, self.pinned)
+        made_of = (self.summary, self.table, self.pinned.text)
         if self._head is None or self._head[0] != made_of:
             self._head = (made_of, self._fence_head())
         return self._head[1]
@@ -77,9 +77,8 @@ class MainContext:
             parts.append(f"<summary>\n{_fenced(self.summary)}\n</summary>")
         if self.table:
             parts.append(f"<page_table>\n{_fenced(self.table)}\n</page_table>")
-        if self.pinned:
-            pinned = "\n".join(message.text for message in self.pinned)
-            parts.append(f"<pinned>\n{_fenced(pinned)}\n</pinned>")
+        if self.pinned.text:
+            parts.append(f"<pinned>\n{_fenced(self.pinned.text)}\n</pinned>")
         if not parts:
             return ""
         return load("context_head").fill(sections="\n".join(parts)).strip()
@@ -110,13 +109,18 @@ class MainContext:
     def min_trust(self) -> int:
         """The lowest trust of any text in the window."""
         entries = [*self.queue, *([self.held] if self.held else [])]
-        return min((e.message.provenance.trust for e in entries), default=100)
+        resident = min((e.message.provenance.trust for e in entries), default=100)
+        return min(resident, self.pinned.trust)
 
     def resident(self, seq: int) -> bool:
         """Whether the message is shown whole now."""
         if self.held is not None and self.held.seq == seq:
             return True
         return seq in self.queue
+
+    def in_view(self, seq: int) -> bool:
+        """Whether the message can be read now: resident, or a copy of it pinned."""
+        return self.resident(seq) or seq in self.pinned
 
 
 def _fenced(text: str) -> str:

@@ -17,6 +17,7 @@ from pagemind.runtime.flush import Flushed, Flusher
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.parts import ALL, Parts
+from pagemind.runtime.pinning import Pinning, pin_budget
 from pagemind.runtime.pressure import Level, Pressure, Thresholds, Window, measure
 from pagemind.runtime.settings import (
     EXCERPT_MIN_TOKENS,
@@ -62,10 +63,14 @@ class QueueManager:
         self._parts = parts
         self._count = context.counter.count
         self.observer: Observer = ignore
+        self.pinning = Pinning(
+            state, count=self._count, zone=zone, budget=lambda: pin_budget(self.measure())
+        )
         self._flusher = Flusher(
             state,
             context,
             summarizer,
+            pinning=self.pinning,
             show=self._entry,
             tell=lambda event: self.observer(event),
             parts=parts,
@@ -96,6 +101,7 @@ class QueueManager:
         summary = state.pages.summary(epoch.summary)
         context.summary = summary.text if summary else ""
         context.table = state.history.text(epoch.table_sha256)
+        context.pinned = self.pinning.of_epoch(epoch)
         first = min(epoch.queue_start, epoch.held or epoch.queue_start)
         views = state.history.views(first)
         stored = state.journal.range(epoch.queue_start, state.journal.last_seq)

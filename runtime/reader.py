@@ -212,6 +212,7 @@ class AgentReader(TiersReader):
             model=self.model_name,
             window=self.window(),
             calibration=self.calibration,
+            pins=self.queue_manager.pinning.all(),
         )
 
     # --- the tiers ------------------------------------------------------------------------------
@@ -260,7 +261,9 @@ class AgentReader(TiersReader):
 
     def _resident(self, seq: int) -> bool:
         epoch = self.state.history.epoch()
-        return epoch is None or seq >= epoch.queue_start or seq == epoch.held
+        if epoch is None or seq >= epoch.queue_start or seq == epoch.held:
+            return True
+        return bool(epoch.pins) and seq in self.queue_manager.pinning.of_epoch(epoch)
 
     def messages(self, limit: int) -> list[Message]:
         """The newest messages, oldest of them first."""

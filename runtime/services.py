@@ -134,12 +134,47 @@ class Core(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One part of a page or an over-long message, as text for the model."""
+    """One part of a page, directory or over-long message, as text for the model. Without a
+    reference nothing was read: the text says why."""
 
     text: str
     part: int
     parts: int
-    reference: dict[str, Any]
+    reference: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page that may hold what was looked for. `why` is the best message in it, None where the
+    gist alone speaks for it."""
+
+    id: str
+    first_at: datetime
+    last_at: datetime
+    gist: str
+    score: float
+    why: Hit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PagesFound:
+    """Pages best first, among `searched`; `in_context` are matches that never left the window."""
+
+    pages: tuple[FoundPage, ...]
+    searched: int
+    in_context: tuple[Hit, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PinAnswer:
+    """A pin made or let go: its tokens, and how many are free for pins now. `changed` is False
+    where it was as asked already."""
+
+    target: str
+    tokens: int
+    free: int
+    changed: bool = True
 
 
 class Pages(Protocol):
@@ -147,3 +182,12 @@ class Pages(Protocol):
 
     def read(self, id: str, part: int) -> Reading:
         """A part of page p17 or message m42. Raises ToolFailed: unknown id, part out of range."""
+
+    def find(self, query: str | None, filters: SearchFilters, limit: int) -> PagesFound:
+        """The pages that fit; without a query the newest that match the filters."""
+
+    def pin(self, id: str) -> PinAnswer:
+        """Keep a copy in view from the next flush on. Raises ToolFailed: unknown id, no room."""
+
+    def unpin(self, id: str) -> PinAnswer:
+        """The opposite. Raises ToolFailed for what is not pinned."""

@@ -15,7 +15,7 @@ from pagemind.tools.archival import (
 )
 from pagemind.tools.clock import clock_now
 from pagemind.tools.core import core_append, core_edit, core_rewrite
-from pagemind.tools.pages import page_in
+from pagemind.tools.pages import page_find, page_in, page_pin, page_unpin
 from pagemind.tools.recall import recall_search
 from pagemind.tools.speech import send_message
 
@@ -23,7 +23,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "core": (core_append, core_edit, core_rewrite),
     "recall": (recall_search,),
     "archival": (archival_insert, archival_search, archival_edit, archival_delete),
-    "pages": (page_in,),
+    "pages": (page_in, page_find, page_pin, page_unpin),
     "clock": (clock_now,),
 }
 

@@ -74,6 +74,11 @@ def picture(found: "Inspection", *, name: str) -> None:
         f" conversation {found.conversation}",
         soft_wrap=True,
     )
+    if found.pins:
+        waits = {pin.target: ", not shown yet" for pin in found.pins}
+        waits |= dict.fromkeys(found.pinned, "")
+        pins = [f"{pin.target} ({pin.tokens:,}{waits[pin.target]})" for pin in found.pins]
+        out.print(f"pins      {', '.join(pins)}", soft_wrap=True)
     waiting = f" ({found.unwritten:,} not in LanceDB yet)" if found.unwritten else ""
     out.print(
         f"disk      {plural(found.recall, 'message')}{waiting}, "

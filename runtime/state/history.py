@@ -19,7 +19,8 @@ from pagemind.runtime.view import View
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """The head of the prompt. `held` is an evicted event still shown until its turn ends."""
+    """The head of the prompt. `held` is an evicted event still shown until its turn ends; `pins`
+    are the targets whose copies stand in the pinned text."""
 
     epoch: int
     reason: str
@@ -31,6 +32,7 @@ class Epoch:
     pins: tuple[str, ...]
     queue_start: int
     held: int | None
+    pinned_sha256: str = ""
 
 
 class History:
@@ -68,7 +70,10 @@ class History:
         pins: Sequence[str],
         queue_start: int,
         held: int | None,
+        pinned: str = "",
     ) -> Epoch:
+        """Record what the head of the prompt is from now on. `pins` are the targets that the text
+        `pinned` has copies of."""
         with self._db.transaction():
             number = self._db.write(
                 "INSERT INTO epochs (at, reason, system_sha256, tools_sha256, blocks, summary,"
@@ -81,7 +86,7 @@ class History:
                     json.dumps(dict(blocks)),
                     summary,
                     self.keep_text(table),
-                    json.dumps(list(pins)),
+                    json.dumps({"targets": list(pins), "sha256": self.keep_text(pinned)}),
                     queue_start,
                     held,
                 ),
@@ -97,6 +102,7 @@ class History:
         row = self._db.one("SELECT * FROM epochs WHERE epoch = ?", (number,))
         if row is None:
             return None
+        pins = json.loads(row["pins"]) or {"targets": [], "sha256": ""}
         return Epoch(
             row["epoch"],
             row["reason"],
@@ -105,9 +111,10 @@ class History:
             json.loads(row["blocks"]),
             row["summary"],
             row["table_sha256"],
-            tuple(json.loads(row["pins"])),
+            tuple(pins["targets"]),
             row["queue_start"],
             row["held"],
+            pins["sha256"],
         )
 
     # --- steps --------------------------------------------------------------------------------

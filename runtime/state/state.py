@@ -15,6 +15,7 @@ from pagemind.runtime.state.journal import Journal
 from pagemind.runtime.state.outbox import StateOutbox
 from pagemind.runtime.state.pages import Pages
 from pagemind.runtime.state.passages import Passages
+from pagemind.runtime.state.pins import Pins
 from pagemind.runtime.state.turns import Turns
 from pagemind.runtime.tokens import Calibration
 
@@ -36,6 +37,7 @@ class State:
         self.blocks = Blocks(self.database, clock)
         self.passages = Passages(self.database, clock)
         self.pages = Pages(self.database, clock)
+        self.pins = Pins(self.database, clock)
         self.documents = Documents(self.database, clock)
         self.accesses = Accesses(self.database, clock)
         self.turns = Turns(self.database, clock)

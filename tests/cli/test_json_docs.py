@@ -91,6 +91,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory search": ["memory", "search", "ada", "berth"],
         "memory passages": ["memory", "passages", "ada"],
         "memory pages": ["memory", "pages", "ada"],
+        "memory pin": ["memory", "pin", "ada", "m1"],
         "inspect": ["inspect", "ada"],
         "models list": ["models", "list"],
         "models path": ["models", "path"],

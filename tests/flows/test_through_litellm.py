@@ -34,17 +34,17 @@ def log_keeper(body: dict[str, Any]) -> Reply:
     """What a model would do, decided from the request alone."""
     if "tools" not in body:  # a summary
         return Reply("They keep a log of the harbour; the person is called Sam.")
-    recent = [(m["role"], m.get("content") or "") for m in body["messages"][-4:]]
+    recent = [(m["role"], m.get("content") or "") for m in body["messages"][-8:]]
     role, last = recent[-1]
     asked = any("What is the mooring code" in text for _, text in recent)
     pages = [text for role, text in recent if role == "tool" and re.match(r"\[p\d+ part", text)]
     if asked and pages and (code := re.search(r"QX-\d+", pages[-1])):
         # The answer is at hand; a notice that came meanwhile does not change it.
         return Reply(f"It is {code[0]}.")
+    results = [text for role, text in recent if role == "tool" and " among " in text]
+    if asked and results and not pages and (page := re.search(r"\b(p\d+)\b", results[-1])):
+        return Reply(calls=(Call("page_in", {"id": page[1]}),))
     if role == "tool":
-        page = re.search(r"\b(p\d+)\b", last)
-        if page and "among" in last:
-            return Reply(calls=(Call("page_in", {"id": page[1]}),))
         return Reply("Done.")
     if "[notice from pagemind" in last:
         return Reply(calls=(Call("core_append", {"block": "human", "content": "Is called Sam."}),))

@@ -1,0 +1,187 @@
+"""Pinning: pin and unpin what is kept in view, within a budget, and make the section of it.
+
+What is pinned stands in the state at once and in the window from the next flush on, so that the
+prompt's prefix stays the same in between.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+
+from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.message import Message
+from pagemind.runtime.page import Page
+from pagemind.runtime.pins import Pin, Pinned, again, fence, lay_out
+from pagemind.runtime.pressure import Pressure
+from pagemind.runtime.services import PinAnswer
+from pagemind.runtime.settings import PAGE_TABLE_FRACTION, PIN_FRACTION, SUMMARY_FRACTION
+from pagemind.runtime.state.history import Epoch
+from pagemind.runtime.state.state import State
+
+_ID = re.compile(r"([a-zA-Z])(\d{1,18})")
+_LISTED = 8  # pins that an error names
+
+
+def pin_budget(pressure: Pressure) -> int:
+    """Tokens that all pins may take: their share of room, and no more than a flush keeps beside
+    summary and table."""
+    kept = pressure.keep_at - pressure.room * (SUMMARY_FRACTION + PAGE_TABLE_FRACTION)
+    return max(0, int(min(pressure.room * PIN_FRACTION, kept)))
+
+
+class Pinning:
+    """The pins of one agent. `budget` gives the tokens that all of them may take now."""
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        count: Callable[[str], int],
+        zone: tzinfo,
+        budget: Callable[[], int],
+    ) -> None:
+        self._state = state
+        self._count = count
+        self._zone = zone
+        self._budget = budget
+
+    # --- for the model and for people ---------------------------------------------------------
+
+    def pin(self, id: str) -> PinAnswer:
+        """Pin a message or page. Raises ToolFailed: not there, nothing to pin, over the budget."""
+        target = self._target(id)
+        pin = self._pin(target)
+        if pin is None:
+            raise ToolFailed(self._missing(target))
+        budget, pins = self._budget(), self.all()
+        used = sum(each.tokens for each in pins)
+        if any(each.target == target for each in pins):
+            return PinAnswer(target, pin.tokens, budget - used, changed=False)
+        if around := next((each for each in pins if each.holds(pin)), None):
+            raise ToolFailed(f"{target} stands in {around.target}, which is pinned already")
+        if pin.tokens > budget:
+            raise ToolFailed(
+                f"{target} takes {pin.tokens:,} tokens and all pins together may take {budget:,};"
+                + (" pin single messages of it" if target[0] == "p" else " page_in reads it")
+            )
+        if used + pin.tokens > budget:
+            raise ToolFailed(
+                f"{target} takes {pin.tokens:,} tokens and {max(0, budget - used):,} of"
+                f" {budget:,} are free for pins; unpin first: {_listed(pins)}"
+            )
+        self._state.pins.add(target, seq=self._state.journal.last_seq)
+        return PinAnswer(target, pin.tokens, budget - used - pin.tokens)
+
+    def unpin(self, id: str) -> PinAnswer:
+        """Let a pin go. Raises ToolFailed if it is none."""
+        target = self._target(id)
+        pins = self.all()
+        if target not in self._state.pins.all():
+            there = f"pinned are {_listed(pins)}" if pins else "nothing is pinned"
+            raise ToolFailed(f"{target} is not pinned; {there}")
+        self._state.pins.remove(target)
+        kept = [each for each in pins if each.target != target]
+        gone = sum(each.tokens for each in pins if each.target == target)
+        return PinAnswer(target, gone, self._budget() - sum(each.tokens for each in kept))
+
+    def all(self) -> list[Pin]:
+        """Everything that is pinned, the oldest pin first."""
+        made = (self._pin(target) for target in self._state.pins.all())
+        return [pin for pin in made if pin is not None]
+
+    # --- for the flush --------------------------------------------------------------------------
+
+    def section(self, budget: int) -> Pinned:
+        """What the window shows from now on."""
+        return lay_out(self.all(), budget, self._count)
+
+    def of_epoch(self, epoch: Epoch) -> Pinned:
+        """What the window showed in an epoch, to the letter."""
+        made = (self._pin(target) for target in epoch.pins)
+        text = self._state.history.text(epoch.pinned_sha256)
+        return again(text, [pin for pin in made if pin is not None])
+
+    # --- targets --------------------------------------------------------------------------------
+
+    def _target(self, id: str) -> str:
+        match = _ID.fullmatch(id.strip().strip("[]()\"'"))
+        kind = match[1].lower() if match else ""
+        if match is not None and kind in "mp":
+            return f"{kind}{int(match[2])}"
+        if kind == "d":
+            raise ToolFailed(f"{id.strip()} is a directory; pin a page of it, or a message")
+        if kind == "a":
+            raise ToolFailed(
+                f"{id.strip()} is a passage; what must always be in view belongs in core memory"
+            )
+        raise ToolFailed(f"{id!r} is not an id; pinned can be messages (m42) and pages (p17)")
+
+    def _missing(self, target: str) -> str:
+        """Why there is nothing to pin."""
+        number = int(target[1:])
+        if target[0] == "p":
+            pages = self._state.pages.count()
+            known = f"the pages are p1 to p{pages}" if pages else "there are no pages yet"
+            return f"there is no page {target}; {known}"
+        message = self._state.journal.get([number]).get(number)
+        if message is None:
+            newest = self._state.journal.last_seq
+            return f"there is no message {target}; the newest is m{newest}"
+        if message.reference:
+            read = message.reference["target"]
+            return f"{target} is only a reading of {read}; pin {read} or a message of it"
+        return f"{target} has no text to pin"
+
+    def _pin(self, target: str) -> Pin | None:
+        """The copy; None where nothing is there to be copied."""
+        number = int(target[1:])
+        if target[0] == "p":
+            page = self._state.pages.get(number)
+            return self._of_page(page) if page is not None else None
+        message = self._state.journal.get([number]).get(number)
+        return self._of_message(message) if message is not None else None
+
+    def _of_message(self, message: Message) -> Pin | None:
+        said = _said(message)
+        if message.kind in ("notice", "reading") or not said.strip():
+            return None
+        text = fence(message.short_id, _who(message), self._when(message.said_at), said)
+        trust, seq = message.provenance.trust, message.seq
+        return Pin(message.short_id, text, self._count(text) + 1, seq, seq, trust)
+
+    def _of_page(self, page: Page) -> Pin | None:
+        stored = self._state.journal.range(page.first_seq, page.last_seq)
+        lines = [
+            f"{m.short_id} [{self._when(m.said_at)}] {_who(m)}: {_said(m)}"
+            for m, _, _ in stored
+            if m.kind not in ("notice", "reading")
+        ]
+        if not lines:
+            return None
+        when = f"{self._when(page.first_at)} – {self._when(page.last_at)}"
+        text = fence(page.short_id, "a page", when, "\n".join(lines))
+        tokens = self._count(text) + 1
+        return Pin(page.short_id, text, tokens, page.first_seq, page.last_seq, page.trust)
+
+    def _when(self, at: datetime | None) -> str:
+        return f"{at.astimezone(self._zone):%Y-%m-%d %H:%M}" if at else ""
+
+
+def _who(message: Message) -> str:
+    """The speaker and where the words come from: `Sam (user)`, `fetch (tool)`."""
+    origin = message.provenance.origin
+    who = message.name if message.role == "tool" else message.speaker or message.role
+    return who if who == origin else f"{who} ({origin})"
+
+
+def _said(message: Message) -> str:
+    calls = "".join(f" [called {c.name}({c.arguments})]" for c in message.tool_calls)
+    return f"{message.text}{calls}".strip()
+
+
+def _listed(pins: list[Pin]) -> str:
+    """The largest first: it is the one that makes room."""
+    largest = sorted(pins, key=lambda pin: -pin.tokens)
+    named = [f"{pin.target} ({pin.tokens:,} tokens)" for pin in largest[:_LISTED]]
+    more = len(pins) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
