@@ -20,7 +20,6 @@ from pagemind.runtime.cli import (
     memory_change,
     memory_compact,
     memory_insert,
-    memory_pages,
     memory_pin,
     memory_search,
     memory_show,
