@@ -7,6 +7,7 @@ numbers are tokens of our own counter; a model that needs more of them for the s
 window scaled down instead (`Window.scaled`).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,8 @@ from pagemind.runtime.settings import (
     FLUSH,
     KEEP,
     MIN_ROOM_FRACTION,
+    PAGE_TABLE_FRACTION,
+    PAGE_TABLE_MIN_TOKENS,
     RESERVE_FRACTION,
     RESERVE_MAX_TOKENS,
     RESERVE_MIN_TOKENS,
@@ -104,12 +107,30 @@ def measure(sections: Mapping[str, int], usable: int, thresholds: Thresholds) ->
     return Pressure(level, dict(sections), usable, fixed, room, paged, warn_at, flush_at, keep_at)
 
 
+def _check_table(pressure: Pressure, window_tokens: int) -> None:
+    """Without its shortest lines what has left the window could not be reached."""
+    least = math.ceil(PAGE_TABLE_MIN_TOKENS / PAGE_TABLE_FRACTION)
+    if pressure.room >= least:
+        return
+    lacking = least - pressure.room
+    raise WindowTooSmall(
+        f"the page table cannot fit: its shortest lines take {PAGE_TABLE_MIN_TOKENS} tokens and"
+        f" {PAGE_TABLE_FRACTION:.0%} of the {pressure.room:,} tokens left for talk are"
+        f" {int(pressure.room * PAGE_TABLE_FRACTION)}",
+        hint=f"{lacking:,} tokens are lacking: set context_window to at least"
+        f" {window_tokens + lacking:,} with the same output_reserve, or shorten the prompt, blocks"
+        " or tools",
+    )
+
+
 def check_room(pressure: Pressure, window_tokens: int) -> None:
-    """Refuse an agent whose fixed part leaves less than a quarter of usable to page with.
+    """Refuse an agent whose fixed part leaves less than a quarter of usable to page with, or no
+    room for a page table.
 
     Raises WindowTooSmall with each section's tokens and how large the window would have to be.
     """
     if pressure.room >= pressure.usable * MIN_ROOM_FRACTION:
+        _check_table(pressure, window_tokens)
         return
     listed = ", ".join(f"{name} {pressure.sections.get(name, 0):,}" for name in FIXED)
     needed = int(pressure.fixed / (1 - MIN_ROOM_FRACTION)) + (window_tokens - pressure.usable) + 1

@@ -90,3 +90,13 @@ def test_too_little_room_is_refused_with_the_numbers() -> None:
 def test_enough_room_is_not_refused() -> None:
     """A quarter of usable is enough."""
     check_room(measure({"system": 750}, 1000, Thresholds()), 1128)
+
+
+def test_a_window_without_room_for_the_table_is_refused() -> None:
+    """A reserve may leave a quarter of little: the error says how much is lacking."""
+    pressure = measure({"system": 20}, 120, Thresholds())
+    with pytest.raises(WindowTooSmall) as refused:
+        check_room(pressure, 1024)
+    assert "the page table cannot fit: its shortest lines take 16 tokens" in refused.value.message
+    lacking = int(refused.value.hint.split()[0])
+    check_room(measure({"system": 20}, 120 + lacking, Thresholds()), 1024 + lacking)

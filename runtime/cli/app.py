@@ -20,6 +20,7 @@ from pagemind.runtime.cli import (
     memory_change,
     memory_compact,
     memory_insert,
+    memory_pages,
     memory_pin,
     memory_search,
     memory_show,
@@ -48,7 +49,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (MEMORY, "memory search", memory_search.search, 'pagemind memory search ada "the boat"'),
     (MEMORY, "eval", evaluate.evaluate, "pagemind eval ada cases.yaml --floor 0.9"),
     (MEMORY, "memory passages", memory_show.passages, "pagemind memory passages ada --last 20"),
-    (MEMORY, "memory pages", memory_show.pages, "pagemind memory pages ada p17"),
+    (MEMORY, "memory pages", memory_pages.pages, "pagemind memory pages ada p17"),
     (MEMORY, "memory history", memory_show.history, "pagemind memory history ada human"),
     (
         MEMORY,

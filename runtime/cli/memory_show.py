@@ -1,4 +1,4 @@
-"""`pagemind memory blocks|passages|pages|history`: read what an agent holds, running or not."""
+"""`pagemind memory blocks|passages|history`: read what an agent holds, running or not."""
 
 import re
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +9,6 @@ from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Last
 
 if TYPE_CHECKING:
     from pagemind.runtime.core_memory import Block
-    from pagemind.runtime.page import Page
     from pagemind.runtime.passage import Passage
     from pagemind.runtime.reader import AgentReader
     from pagemind.runtime.state.blocks import BlockVersion
@@ -23,7 +22,6 @@ Target = Annotated[
     ),
 ]
 _PASSAGE = re.compile(r"[aA](\d{1,18})")
-_PAGE = re.compile(r"[pP]?(\d{1,18})")
 
 
 def blocks(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -> None:
@@ -114,95 +112,6 @@ def _passage_json(passage: "Passage") -> dict[str, Any]:
         "origin": passage.provenance.origin,
         "source": passage.provenance.detail,
         "trust": passage.provenance.trust,
-    }
-
-
-def pages(
-    agent: AgentName,
-    page: Annotated[str, typer.Argument(metavar="PAGE", help="A page such as p17: print it.")] = "",
-    as_json: AsJson = False,
-    home: HomeFolder = None,
-) -> None:
-    """List the pages of evicted messages, or print one."""
-    from pagemind.runtime.cli.failure import say
-    from pagemind.runtime.cli.render import answer, listing, visible
-    from pagemind.runtime.cli.session import opened
-
-    with opened(home) as runtime, runtime.reader(agent) as reader:
-        if page:
-            one = find_page(reader, page)
-            text = page_text(reader, one)
-        else:
-            found = reader.state.pages.all()
-    if page and as_json:
-        answer({**_page_json(one), "text": text})
-    elif page:
-        print(visible(text))
-    elif as_json:
-        listing([_page_json(each) for each in found])
-    elif found:
-        print_pages(found)
-    else:
-        say("no pages yet: everything said is still in the window")
-
-
-def find_page(reader: "AgentReader", written: str) -> "Page":
-    from pagemind.runtime.errors import NotFound
-
-    match = _PAGE.fullmatch(written.strip())
-    found = reader.state.pages.get(int(match[1])) if match else None
-    if found is None:
-        count = reader.state.pages.count()
-        there = f"the pages are p1 to p{count}" if count else "there are no pages yet"
-        raise NotFound(f"there is no page {written!r}", hint=there)
-    return found
-
-
-def page_text(reader: "AgentReader", page: "Page") -> str:
-    """Every message of a page, one after the other."""
-    stored = reader.state.journal.range(page.first_seq, page.last_seq)
-    lines = [reader.pages.line(message) for message, _, _ in stored]
-    return "\n".join(line for line in lines if line)
-
-
-def print_pages(found: list["Page"]) -> None:
-    """One line for each page."""
-    from pagemind.runtime.cli.render import local, one_line, table
-
-    table(
-        ["page", "from", "messages", "tokens", "reads", "gist"],
-        [
-            [
-                each.short_id,
-                local(each.first_at),
-                each.messages,
-                f"{each.tokens:,}",
-                f"{each.heat:.0f}",
-                one_line(each.gist),
-            ]
-            for each in found
-        ],
-        right="messages tokens reads",
-        spare="reads tokens messages",
-    )
-
-
-def _page_json(page: "Page") -> dict[str, Any]:
-    from pagemind.runtime.clock import rfc3339
-
-    return {
-        "id": page.short_id,
-        "kind": "page",
-        "first_seq": page.first_seq,
-        "last_seq": page.last_seq,
-        "first_at": rfc3339(page.first_at),
-        "last_at": rfc3339(page.last_at),
-        "messages": page.messages,
-        "tokens": page.tokens,
-        "gist": page.gist,
-        "keywords": list(page.keywords),
-        "heat": page.heat,
-        "parent": f"d{page.parent}" if page.parent else None,
     }
 
 

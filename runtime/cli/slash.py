@@ -94,17 +94,17 @@ def _search(tier: "Tier", noun: str) -> Callable[[Scene, str], None]:
 
 
 def _pages(scene: Scene, rest: str) -> None:
-    from pagemind.runtime.cli.memory_show import print_pages
+    from pagemind.runtime.cli.memory_pages import WHOLE, print_tree
 
-    found = scene.agent.state.pages.all()
-    if found:
-        print_pages(found)
+    pages = scene.agent.state.pages
+    if pages.last_number:
+        print_tree(scene.agent.state, whole=pages.count() <= WHOLE)
     else:
         print("no pages yet: everything said is still in the window")
 
 
 def _page(scene: Scene, rest: str) -> None:
-    from pagemind.runtime.cli.memory_show import find_page, page_text
+    from pagemind.runtime.cli.memory_pages import find_page, page_text
     from pagemind.runtime.cli.render import visible
 
     if not rest:
