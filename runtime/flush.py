@@ -6,6 +6,7 @@ after the commit. begin_epoch() records that the head of the prompt changed with
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.fifo_queue import Entry, FifoQueue, group
@@ -65,6 +66,7 @@ class Flusher:
         pinning: Pinning,
         show: Callable[[Message, View, bool], Entry],
         tell: Observer,
+        zone: tzinfo,
         parts: Parts = ALL,
     ) -> None:
         self._state = state
@@ -73,6 +75,7 @@ class Flusher:
         self._pinning = pinning
         self._show = show
         self._tell = tell
+        self._zone = zone
         self._parts = parts
         self._count = context.counter.count
         self.epoch = 0
@@ -210,7 +213,7 @@ class Flusher:
     def _table(self, budget: int) -> str:
         """The page table of the tree as it is now: only what may be shown is loaded."""
         pages = self._state.pages
-        table = PageTable(pages.tops(), pages.children, pages.hot(HOT_LINES))
+        table = PageTable(pages.tops(), pages.children, pages.hot(HOT_LINES), zone=self._zone)
         return table.render(budget, self._count)
 
     def grow(self) -> None:

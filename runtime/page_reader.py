@@ -14,7 +14,7 @@ from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.gist import holds
 from pagemind.runtime.message import Message
 from pagemind.runtime.page import Page
-from pagemind.runtime.page_table import ROOT, span
+from pagemind.runtime.page_table import ROOT, local, span
 from pagemind.runtime.services import Reading
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.state.state import State
@@ -120,7 +120,8 @@ class PageReader:
             message = self._state.journal.get([number])[number]
             return split([message.text + _calls(message)], limit, self._count)
         if target.startswith("d"):
-            return split([entry(child) for child in self.listing(number)], limit, self._count)
+            listed = [entry(local(child, self._zone)) for child in self.listing(number)]
+            return split(listed, limit, self._count)
         page = self._state.pages.get(number)
         assert page is not None
         stored = self._state.journal.range(page.first_seq, page.last_seq)

@@ -8,7 +8,8 @@ the budget. It is made anew at a flush only, so that the prompt stays the same i
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 
 from pagemind.runtime.page import Page
 from pagemind.runtime.settings import GIST_TOKENS, HOT_FRACTION, HOT_LINES, PAGE_TABLE_MAX_TOKENS
@@ -50,17 +51,20 @@ class _Lines:
 
 
 class PageTable:
-    """`tops` and what `children` gives of a directory are oldest first, `hot` is hottest first."""
+    """`tops` and what `children` gives of a directory are oldest first, `hot` is hottest first.
+    Times are shown in `zone`."""
 
     def __init__(
         self,
         tops: Sequence[Page] = (),
         children: Callable[[int], Sequence[Page]] = lambda number: (),
         hot: Sequence[Page] = (),
+        *,
+        zone: tzinfo = UTC,
     ) -> None:
-        self._tops = list(tops)
-        self._children = children
-        self._hot = list(hot)
+        self._tops = [local(page, zone) for page in tops]
+        self._children = lambda number: [local(page, zone) for page in children(number)]
+        self._hot = [local(page, zone) for page in hot]
 
     def render(self, budget: int, count: Count) -> str:
         """The table in at most `budget` tokens; "" without pages or budget.
@@ -171,12 +175,25 @@ def _older(tops: Sequence[Page]) -> str:
 
 
 def span(pages: Iterable[Page]) -> str:
-    """The days from the first message to the last; clocks may have gone back in between."""
+    """From the first message to the last; clocks may have gone back in between.
+
+    To the minute: a day of talk fills several pages, and its date alone would not tell which.
+    """
     pages = list(pages)
     first, last = min(page.first_at for page in pages), max(page.last_at for page in pages)
+    begin, end = f"{first:%Y-%m-%d %H:%M}", f"{last:%Y-%m-%d %H:%M}"
+    if begin == end:
+        return f"[{begin}]"
     if first.date() == last.date():
-        return f"[{first:%Y-%m-%d}]"
-    return f"[{first:%Y-%m-%d} – {last:%Y-%m-%d}]"
+        return f"[{begin}–{last:%H:%M}]"
+    return f"[{begin} – {end}]"
+
+
+def local(page: Page, zone: tzinfo) -> Page:
+    """The page with its times as the agent's clock shows them, as on its messages."""
+    return replace(
+        page, first_at=page.first_at.astimezone(zone), last_at=page.last_at.astimezone(zone)
+    )
 
 
 def _cost(text: str, count: Count) -> int:

@@ -73,6 +73,7 @@ class QueueManager:
             pinning=self.pinning,
             show=self._entry,
             tell=lambda event: self.observer(event),
+            zone=zone,
             parts=parts,
         )
 

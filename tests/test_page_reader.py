@@ -182,7 +182,7 @@ def test_a_directory_is_listed_with_what_each_page_is_about(state: State) -> Non
     pages(state, 20)
     listed = body(reader(state, 2000).read("D1", 1))
     assert len(listed) == 16
-    assert listed[2] == "p3 [2026-01-05] 9 tokens: “Fact 3” (K3)"
+    assert listed[2] == "p3 [2026-01-05 09:00] 9 tokens: “Fact 3” (K3)"
 
 
 def test_a_long_listing_comes_in_parts(state: State) -> None:
@@ -201,7 +201,7 @@ def test_d0_lists_what_is_in_no_directory(state: State) -> None:
     pages(state, 18)
     listed = body(reader(state, 2000).read("d0", 1))
     assert [line.split()[0] for line in listed] == ["d1", "p17", "p18"]
-    assert listed[0].startswith("d1 [2026-01-05] 16 pages, 144 tokens: K1, K2")
+    assert listed[0].startswith("d1 [2026-01-05 09:00] 16 pages, 144 tokens: K1, K2")
 
 
 def test_a_listing_is_shown_again_as_it_was(state: State) -> None:

@@ -1,6 +1,7 @@
 """The page table: within its budget, and every page a few reads away, whatever the history."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import timedelta, timezone
 
 import pytest
 from hypothesis import given, settings
@@ -99,10 +100,10 @@ def test_a_directory_that_just_closed_still_shows_its_newest_pages() -> None:
 
 
 def test_tops_that_do_not_fit_stand_in_one_line() -> None:
-    """The oldest together, with the days they span and how many pages they are."""
-    table = table_of(tree_of(255), 60)
+    """The oldest together, with the time they span and how many pages they are."""
+    table = table_of(tree_of(255), 80)
     first = table.splitlines()[0]
-    assert first.startswith("d0 [2026-03-02 – 2026-03-")
+    assert first.startswith("d0 [2026-03-02 10:00 – 2026-03-")
     assert first.endswith("older pages")
     assert ids(table)[-1] == "p255"
 
@@ -153,4 +154,14 @@ def test_clocks_that_jump_back_do_no_harm() -> None:
     tree = Tree([page(n, at=AT - timedelta(days=n)) for n in range(1, 40)])
     table = table_of(tree, 400)
     assert len(tree.reads(table)) == 39
-    assert "[2026-02-14 – 2026-03-01]" in table.splitlines()[0]
+    assert "[2026-02-14 09:00 – 2026-03-01 09:00]" in table.splitlines()[0]
+
+
+def test_pages_of_one_day_are_told_apart_by_their_hours() -> None:
+    """By the agent's clock: who knows when something was said knows which page it is on."""
+    zone = timezone(timedelta(hours=2))
+    shared = replace(page(1), first_at=AT, last_at=AT + timedelta(minutes=40))
+    later = replace(page(2), first_at=AT + timedelta(hours=1), last_at=AT + timedelta(hours=20))
+    lines = PageTable([shared, later], zone=zone).render(500, words).splitlines()
+    assert "[2026-03-02 11:00–11:40]" in lines[0]
+    assert "[2026-03-02 12:00 – 2026-03-03 07:00]" in lines[1]
