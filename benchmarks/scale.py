@@ -36,6 +36,7 @@ from scale_home import LARGE, opened, prepare
 from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import SearchFilters
+from pagemind.runtime.settings import TEXT_RECIPE, TIER_SCHEMA
 from pagemind.runtime.tiers.row_filter import RowFilter
 
 SEED = 7
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if asked.small:
             kinds.append(("small", SMALL_ROWS, asked.small))
         for kind, size, agents in kinds:
-            home = place / f"{kind}-{size}-{agents}"
+            home = place / f"{kind}-{size}-{agents}-v{TIER_SCHEMA}.{TEXT_RECIPE}"
             ingests.append(ingest(home, size, agents))
             command = ["--one", kind, str(home), "--rows", str(size), "--small", str(agents)]
             done = subprocess.run(
@@ -92,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def ingest(home: Path, size: int, agents: int) -> dict[str, Any]:
     """Make the home, unless it was kept; what it took, in CPU seconds."""
-    note = home.with_suffix(".json")
+    note = home.parent / f"{home.name}.json"
     if not note.exists():
         names = [LARGE] if agents == 1 else [f"a{number}" for number in range(agents)]
         took = prepare(home, Corpus(size, SEED), names)

@@ -16,7 +16,12 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from pagemind.runtime.errors import DiskFull, StorageError
-from pagemind.runtime.settings import INDEX_CACHE_BYTES, METADATA_CACHE_BYTES, TIER_LOCK_SECONDS
+from pagemind.runtime.settings import (
+    INDEX_CACHE_BYTES,
+    METADATA_CACHE_BYTES,
+    READ_AHEAD_BYTES,
+    TIER_LOCK_SECONDS,
+)
 
 if TYPE_CHECKING:
     from lancedb.db import DBConnection
@@ -76,7 +81,9 @@ class Location:
         self, *, session: Any = None, storage_options: dict[str, str] | None = None
     ) -> "DBConnection":
         """A connection that sees other processes' commits at once."""
-        os.environ.setdefault("LANCEDB_LOG", "error")  # read when the library is loaded
+        # Both are read when the library is loaded.
+        os.environ.setdefault("LANCEDB_LOG", "error")
+        os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(READ_AHEAD_BYTES))
         import lancedb
 
         connection: DBConnection = lancedb.connect(
