@@ -59,6 +59,9 @@ PAGE_TOKENS = 1500  # a page is at most this …
 PAGE_FRACTION = 1 / 6  # … or this share of room, so that three fit beside the queue
 GIST_TOKENS = 48  # one line of the page table
 GIST_KEYWORDS = 16  # kept for search and listings; a line of the table shows what fits
+GIST_PAGES = 8  # whose gists a model writes in one call, in the idle after a turn …
+GIST_RECENT = 64  # … of the newest pages: an old history would cost a call for every eight
+GIST_IDLE_SECONDS = 2.0  # without a turn before it is asked
 FANOUT = 16  # consecutive siblings of a directory: sixteen lines are one reading
 DIRECTORY_KEYWORDS = 32
 PAGE_TABLE_MAX_TOKENS = 4000  # of the table: more lines no model reads through at every step
@@ -155,6 +158,7 @@ VECTOR_REFINE = 200  # of the codes' best, so many (twice the asked at least) ar
 # rows fit; where they do not, each search reads them anew (measured: 2.3 times the CPU).
 INDEX_CACHE_BYTES = 384 << 20
 METADATA_CACHE_BYTES = 32 << 20
+READ_AHEAD_BYTES = 128 << 20  # of one scan; LanceDB's own 2 GB are all used where a table has them
 SQLITE_BUSY_SECONDS = 10.0
 LOCK_GRACE_SECONDS = 0.2  # a listing of agents holds each lock for an instant
 SEARCH_OVERFETCH = 100  # candidates of each leg before fusion
