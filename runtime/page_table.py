@@ -63,7 +63,9 @@ class PageTable:
         zone: tzinfo = UTC,
     ) -> None:
         self._tops = [local(page, zone) for page in tops]
-        self._children = lambda number: [local(page, zone) for page in children(number)]
+        self._children: Callable[[int], Sequence[Page]] = lambda number: [
+            local(page, zone) for page in children(number)
+        ]
         self._hot = [local(page, zone) for page in hot]
 
     def render(self, budget: int, count: Count) -> str:
