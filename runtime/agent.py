@@ -30,7 +30,7 @@ from pagemind.runtime.flush import Flushed
 from pagemind.runtime.heartbeat import wants_heartbeat
 from pagemind.runtime.intake import message_of, observation
 from pagemind.runtime.loop import INTERRUPTED, Loop
-from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.main_context import MainContext, Prefetched
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Model
 from pagemind.runtime.passage import Passage
@@ -51,13 +51,13 @@ from pagemind.runtime.turn import (
 
 _log = logging.getLogger("pagemind.agent")
 
-Prefetch = Callable[[str], str]
+Prefetch = Callable[[int, str], Prefetched | None]
 
 
 class Agent:
     """One agent, ready to run in this process. Made by boot.py; safe to call from any thread.
 
-    `prefetch` gives the fenced memories for an event's text ("" for none); `notes` says what is
+    `prefetch` gives the memories for an event, by its seq and text; `notes` says what is
     amiss with what it is made from; `closed` releases what the runtime holds for it; `background`
     runs idle work in a thread.
     """
@@ -257,8 +257,10 @@ class Agent:
             observer(
                 TraceEvent("turn_started", {"turn": turn.number, "conversation": turn.conversation})
             )
-            memories = self._prefetch(event_text)
-            self.context.prefetch = (turn.event_seq, memories) if memories else None
+            self.context.prefetch = placed = self._prefetch(turn.event_seq, event_text)
+            if placed is not None:
+                tokens = self.context.sections()["prefetch"]
+                observer(TraceEvent("prefetched", {"ids": list(placed.ids), "tokens": tokens}))
             stop: StopReason = self.loop.run(turn, observer, cancel)
         except Cancelled:
             stop = "interrupted"

@@ -17,11 +17,12 @@ from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_caller import ModelCaller
+from pagemind.runtime.nearness import Nearness
 from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.paging import Paging
 from pagemind.runtime.parts import ALL, Parts
-from pagemind.runtime.prefetch import Prefetcher
+from pagemind.runtime.prefetch import Lookup, Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.search_view import StateView
@@ -33,6 +34,7 @@ from pagemind.runtime.settings import (
     LOCAL_PREFETCH_TOKENS,
     PAGE_IN_FRACTION,
     PAGE_INS_FRACTION,
+    PREFETCH_BELOW_TOKENS,
     PREFETCH_FRACTION,
     RESULT_PART_TOKENS,
 )
@@ -175,13 +177,30 @@ def boot(
         written=written,
         parts=parts,
     )
-    prefetched = definition.prefetch.tokens if definition.states("prefetch") else 0
-    if guided and not definition.states("prefetch"):
-        prefetched = LOCAL_PREFETCH_TOKENS
 
     def prefetch_tokens() -> int:
-        return min(prefetched, int(room() * PREFETCH_FRACTION)) if prefetched else 0
+        asked = _prefetch_tokens(definition, full(), slow=guided or model.name.startswith("local/"))
+        return min(asked, int(room() * PREFETCH_FRACTION)) if asked and parts.prefetch else 0
 
+    wanted = definition.prefetch
+    prefetcher = Prefetcher(
+        [
+            Lookup(archival.search, wanted.archival, lambda: not (named or archival.count())),
+            # What was said is in the window until the first flush.
+            Lookup(recall.search, wanted.recall, lambda: not state.pages.count()),
+            Lookup(
+                TierSearch("pages", engine).search,
+                0 if guided else wanted.pages,  # a guided model is given facts, not where to look
+                lambda: not state.pages.count(),
+            ),
+        ],
+        tokens=prefetch_tokens,
+        near=Nearness(state, embedder).get,
+        in_view=context.readable,
+        count=counter.count,
+        zone=zone,
+        monotonic=clock.monotonic,
+    )
     loop = Loop(
         state=state,
         caller=caller,
@@ -204,7 +223,7 @@ def boot(
         loop=loop,
         context=context,
         queue_manager=queue_manager,
-        prefetch=Prefetcher(prefetch_tokens, recall, archival, counter.count, zone).fetch,
+        prefetch=prefetcher.fetch,
         limits=TurnLimits(**definition.limits.model_dump()),
         zone=zone,
         background=background,
@@ -274,6 +293,16 @@ def _window(definition: AgentDefinition, model: Model, state: State) -> Callable
         return found[0]
 
     return get
+
+
+def _prefetch_tokens(definition: AgentDefinition, own: Window, *, slow: bool) -> int:
+    """What memories before an event may cost: as the definition says; else only small windows
+    have them, and less of them where a prompt is read slowly."""
+    if definition.states("prefetch"):
+        return definition.prefetch.tokens
+    if own.usable >= PREFETCH_BELOW_TOKENS:
+        return 0
+    return LOCAL_PREFETCH_TOKENS if slow else definition.prefetch.tokens
 
 
 def _summary_window(writer: Model | None, own: Callable[[], Window]) -> int:

@@ -18,6 +18,16 @@ from pagemind.runtime.template import load
 from pagemind.runtime.tokens import TokenCounter
 
 
+@dataclass(frozen=True, slots=True)
+class Prefetched:
+    """Memories before the event `seq`: the fenced text, where it is from, its lowest trust."""
+
+    seq: int
+    text: str
+    ids: tuple[str, ...] = ()
+    trust: int = 100
+
+
 @dataclass
 class MainContext:
     """The parts, as they are now. `held` is an evicted event that its turn still needs."""
@@ -31,7 +41,7 @@ class MainContext:
     pinned: Pinned = field(default_factory=Pinned)
     queue: FifoQueue = field(default_factory=FifoQueue)
     held: Entry | None = None
-    prefetch: tuple[int, str] | None = None  # the event's seq and the fenced text
+    prefetch: Prefetched | None = None  # until the turn ends
     tools_cost: int | None = None  # tokens of the functions where they are not sent as schemas
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
     _head: tuple[tuple[str, str, str], str] | None = None
@@ -52,7 +62,7 @@ class MainContext:
             "page_table": table,
             "pinned": pins,
             "queue": self.queue.tokens + (self.held.tokens if self.held else 0),
-            "prefetch": count(self.prefetch[1]) if self.prefetch else 0,
+            "prefetch": count(self.prefetch.text) + 1 if self.prefetch else 0,
         }
 
     def _tools_tokens(self) -> int:
@@ -102,15 +112,21 @@ class MainContext:
         )
 
     def _with_prefetch(self, entry: Entry) -> Message:
-        if self.prefetch is None or self.prefetch[0] != entry.seq:
+        if self.prefetch is None or self.prefetch.seq != entry.seq:
             return entry.shown
-        return entry.shown.with_text(f"{self.prefetch[1]}\n{entry.shown.text}")
+        return entry.shown.with_text(f"{self.prefetch.text}\n{entry.shown.text}")
+
+    def readable(self) -> str:
+        """All that can be read in main context now, instructions and prefetch apart."""
+        entries = [*([self.held] if self.held else []), *self.queue]
+        return "\n".join([self.core.render(), self.head(), *(e.shown.text for e in entries)])
 
     def min_trust(self) -> int:
         """The lowest trust of any text in the window."""
         entries = [*self.queue, *([self.held] if self.held else [])]
         resident = min((e.message.provenance.trust for e in entries), default=100)
-        return min(resident, self.pinned.trust)
+        prefetched = self.prefetch.trust if self.prefetch else 100
+        return min(resident, prefetched, self.pinned.trust)
 
     def resident(self, seq: int) -> bool:
         """Whether the message is shown whole now."""

@@ -132,7 +132,7 @@ class ModelCaller:
                 "blocks": self._context.core.shown_versions(),
             },
             last_seq=self._state.journal.last_seq,
-            prefetch=prefetch[1] if prefetch else "",
+            prefetch=prefetch.text if prefetch else "",
             request_sha256=self._digest.of(request),
             estimated_tokens=pressure.used,
             min_trust=self._context.min_trust(),

@@ -1,59 +1,194 @@
 """Prefetch: memories that the runtime places before an event, unasked, within a token budget.
 
 They stand inside the event's own message, fenced, for the steps of that turn; they are never
-stored as history and never shown as the person's words.
+stored as history and never shown as the person's words. Nothing is placed for an event without a
+content word ("thanks!"), and nothing that does not bear on the event or can be read already.
 """
 
-from collections.abc import Callable
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
+from xml.sax.saxutils import quoteattr
 
-from pagemind.runtime.services import Archival, Hit, Recall, SearchFilters
+from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.main_context import Prefetched
+from pagemind.runtime.message import TRUST
+from pagemind.runtime.models.plain_talk import content
+from pagemind.runtime.services import Hit, SearchFilters, SearchResult
+from pagemind.runtime.settings import (
+    PREFETCH_LINE_MIN_TOKENS,
+    PREFETCH_LINE_SHARE,
+    PREFETCH_LOOK,
+    PREFETCH_REST_SECONDS,
+    PREFETCH_SAME,
+    PREFETCH_SECONDS,
+    PREFETCH_SHARED_WORDS,
+    PREFETCH_UNSURE,
+    PREFETCH_WORDS,
+    SEARCH_QUERY_CHARS,
+    SUMMARY_TRUST,
+)
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.template import load
+from pagemind.runtime.tiers.recipe import identifiers
 
-_CANDIDATES = 6  # of each tier; more never fit a budget of a few hundred tokens
-_MIN_LINE_TOKENS = 12
+_log = logging.getLogger("pagemind.prefetch")
+_SOURCE_CHARS = 60  # of what a memory came from
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One tier to look in: at most `limit` of its hits are placed; `empty` saves a search."""
+
+    search: Callable[[str, SearchFilters, int], SearchResult]
+    limit: int
+    empty: Callable[[], bool]
 
 
 class Prefetcher:
-    """`tokens` is the budget of the fenced text; 0 switches it off."""
+    """`tokens` is the budget of the fenced text, 0 for none. `near` is the cosine from which on a
+    memory answers a question, None where only words tell. `in_view` is what can be read already;
+    `monotonic` gives seconds.
+    """
 
     def __init__(
         self,
+        lookups: Sequence[Lookup],
+        *,
         tokens: Callable[[], int],
-        recall: Recall,
-        archival: Archival,
+        near: Callable[[], float | None],
+        in_view: Callable[[], str],
         count: Callable[[str], int],
         zone: tzinfo,
+        monotonic: Callable[[], float],
     ) -> None:
+        self._lookups = lookups
         self._tokens = tokens
-        self._recall = recall
-        self._archival = archival
+        self._near = near
+        self._in_view = in_view
         self._count = count
         self._zone = zone
+        self._monotonic = monotonic
+        self._rests_until = -math.inf
 
-    def fetch(self, text: str) -> str:
-        """The fenced memories that bear on an event's text; "" for none."""
+    def fetch(self, seq: int, text: str) -> Prefetched | None:
+        """The memories that bear on the event `seq`; None for none."""
         budget = self._tokens()
-        if budget <= 0 or len(text.split()) < 2:
-            return ""
-        found = [
-            *self._archival.search(text, SearchFilters(), _CANDIDATES).hits,
-            *self._recall.search(text, SearchFilters(), _CANDIDATES).hits,
-        ]
-        fresh = [hit for hit in found if not hit.in_context]
+        asked = content(text[:SEARCH_QUERY_CHARS])
+        lookups = [each for each in self._lookups if each.limit and not each.empty()]
+        started = self._monotonic()
+        if budget <= 0 or not asked or not lookups or started < self._rests_until:
+            return None
+        try:
+            found = self._found(text, asked, lookups, started + PREFETCH_SECONDS)
+        except PagemindError as error:
+            # What was not asked for may not stop a turn.
+            _log.warning("prefetch: %s", error)
+            return None
+        if self._monotonic() > started + PREFETCH_SECONDS:
+            self._rests_until = self._monotonic() + PREFETCH_REST_SECONDS
         frame = load("prefetch")
         left = budget - self._count(frame.fill(memories=""))
+        most = max(PREFETCH_LINE_MIN_TOKENS, int(left * PREFETCH_LINE_SHARE))
         lines: list[str] = []
-        for hit in sorted(fresh, key=lambda hit: -hit.score):
-            if left < _MIN_LINE_TOKENS:
-                break
-            line = shorten(self._line(hit), left, self._count)
-            lines.append(line)
-            left -= self._count(line) + 1
-        return frame.fill(memories="\n".join(lines)).strip() if lines else ""
+        placed: list[Hit] = []
+        for hit in found:
+            line = self._line(hit, min(left - 1, most))
+            if line and (cost := self._count(line) + 1) <= left:
+                lines.append(line)
+                placed.append(hit)
+                left -= cost
+        if not placed:
+            return None
+        return Prefetched(
+            seq,
+            frame.fill(memories="\n".join(lines)).strip(),
+            ids=tuple(hit.id for hit in placed),
+            trust=min(_trust(hit) for hit in placed),
+        )
 
-    def _line(self, hit: Hit) -> str:
-        when = hit.said_at.astimezone(self._zone).strftime("%Y-%m-%d ") if hit.said_at else ""
-        who = f"{hit.speaker or hit.role}: " if hit.tier == "recall" else ""
-        return f"{hit.id} {when}{who}{' '.join(hit.text.split())}"
+    def _found(
+        self, text: str, asked: frozenset[str], lookups: Sequence[Lookup], ends_at: float
+    ) -> list[Hit]:
+        """Hits of all tiers that bear on the event, the best first, each once."""
+        near = self._near()
+        exact = [word.casefold() for word in identifiers(text[:SEARCH_QUERY_CHARS])]
+        ranked: list[tuple[float, Hit]] = []
+        for lookup in lookups:
+            if self._monotonic() > ends_at:
+                break
+            hits = lookup.search(text, SearchFilters(), PREFETCH_LOOK).hits
+            scored = [(bearing(hit, asked, exact, near), hit) for hit in hits if not hit.in_context]
+            scored = sorted((each for each in scored if each[0] > 0), key=lambda each: -each[0])
+            ranked.extend(scored[: lookup.limit])
+        in_view = _plain(self._in_view())
+        chosen: list[Hit] = []
+        for _, hit in sorted(ranked, key=lambda each: -each[0]):
+            if _plain(hit.text) not in in_view and not any(_same(hit, one) for one in chosen):
+                chosen.append(hit)
+        return chosen
+
+    def _line(self, hit: Hit, tokens: int) -> str:
+        """A hit within `tokens`; "" where too little of it would be left. What strangers wrote
+        stands in a fence of its own, with where it came from."""
+        when = hit.said_at.astimezone(self._zone).strftime(" %Y-%m-%d") if hit.said_at else ""
+        who = f" {_one_line(hit.speaker or hit.role)}:" if hit.tier == "recall" else ""
+        start, end = f"{hit.id}{when}{who} ", ""
+        if _trust(hit) < SUMMARY_TRUST:
+            source = quoteattr(_unfenced(_one_line(hit.source)[:_SOURCE_CHARS]))
+            start, end = f'<data origin="{hit.origin}" source={source}>\n{start}', "\n</data>"
+        room = tokens - self._count(start + end)
+        text = _unfenced(_one_line(hit.text))
+        if room < min(PREFETCH_LINE_MIN_TOKENS, self._count(text)):
+            return ""
+        return f"{start}{shorten(text, room, self._count)}{end}"
+
+
+def bearing(hit: Hit, asked: frozenset[str], exact: Sequence[str], near: float | None) -> float:
+    """How much a hit bears on an event with these content words and identifiers; 0 for one that
+    does not, that only repeats it, or that is a question itself."""
+    said = content(hit.text)
+    if not said - asked or (hit.tier == "recall" and hit.text.rstrip().endswith(("?", "？"))):
+        return 0.0
+    folded = hit.text.casefold()
+    if any(word in folded for word in exact):
+        return 2.0
+    shared = len(asked & said)
+    words = shared / len(asked)
+    if shared >= PREFETCH_SHARED_WORDS:  # a short memory within a long message
+        words = max(words, shared / len(said))
+    if near is None or hit.cosine is None:  # one word of two alone proves nothing
+        return words / 2 if words >= PREFETCH_WORDS else 0.0
+    meaning = hit.cosine / near
+    if meaning >= 1 or (words >= PREFETCH_WORDS and meaning >= PREFETCH_UNSURE):
+        return meaning / 2 + words / 2
+    return 0.0
+
+
+def _same(one: Hit, other: Hit) -> bool:
+    """Whether two memories say nearly the same, or one is the gist of the other's page."""
+    if "pages" in (one.tier, other.tier):
+        return one.page is not None and one.page == other.page
+    mine, its = content(one.text), content(other.text)
+    return len(mine & its) >= PREFETCH_SAME * len(mine | its)
+
+
+def _trust(hit: Hit) -> int:
+    return TRUST.get(hit.origin, 0)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _unfenced(text: str) -> str:
+    """A memory must not be able to close a fence, or to open one."""
+    for tag in ("memories", "data"):
+        text = text.replace(f"</{tag}", f"<\\/{tag}").replace(f"<{tag}", f"<\\{tag}")
+    return text

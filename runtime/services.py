@@ -47,6 +47,7 @@ class Hit:
     tags: tuple[str, ...] = ()
     importance: float | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
+    cosine: float | None = None  # to the query; None where meanings were not compared
     in_context: bool = False
     part: int = 1  # which piece of a long text `text` is …
     parts: int = 1  # … of how many

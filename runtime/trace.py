@@ -1,6 +1,7 @@
 """TraceEvent: the one stream that the UI, the logs and the tests watch.
 
 turn_started
+├── prefetched               ids and tokens of the memories before the event
 ├── pressure_measured        used, room, level
 ├── warned                   the notice that went into the queue
 ├── flush_started
@@ -22,6 +23,7 @@ from typing import Any, Literal
 
 TraceKind = Literal[
     "turn_started",
+    "prefetched",
     "pressure_measured",
     "warned",
     "flush_started",

@@ -292,6 +292,11 @@ limits: {steps: many, cost: -1}
         ("tools: [core_apend]", "no function or group is called 'core_apend'; did you mean 'core_"),
         ("tools: [page_out]", "groups: core, recall, archival, pages, clock"),
         ("prefetch: {tokens: -1}", "must be at least 0, not -1"),
+        ("prefetch: {token: 100}", "did you mean 'tokens'? allowed: tokens, recall, archival, pa"),
+        ("prefetch: {recall: 100}", "must be at most 20, not 100"),
+        ("prefetch: 600", "must be a mapping"),
+        ("prompt: {refresh_blocks: always}", "must be 'on_edit' or 'on_flush', not 'always'"),
+        ("prompt: {refresh: on_edit}", "did you mean 'refresh_blocks'?"),
         ("search: {rankin: park}", "did you mean 'ranking'? allowed: ranking, weights"),
         (
             "search: {ranking: prak}",
@@ -329,6 +334,12 @@ def test_bounds_between_sections_hold() -> None:
     """The reserve leaves half of the window, and only one place names the summariser."""
     assert "at most 1,024 of 2,048" in fault("name: a\ncontext_window: 2048\noutput_reserve: 1500")
     assert "keep one" in fault("name: a\nmodel: {name: x, summarizer: y}\nsummarizer: z")
+
+
+def test_a_guided_model_sees_edits_at_once() -> None:
+    """It reads what is known from the blocks."""
+    said = fault("name: a\nprotocol: guided\nprompt: {refresh_blocks: on_flush}")
+    assert "protocol guided reads what was edited from the blocks; keep on_edit" in said
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a/b", "-x", "x" * 65, "ä", "🐙"])

@@ -44,6 +44,33 @@ _PLEASANTRY = frozenset(
     "never nevermind haha lol wow sorry sure right fine perfect awesome amazing welcome cheers "
     "well that's thats interesting funny talk later exactly indeed true understood hm hmm".split()
 )
+# Words that say little about what a text is about, though they may carry a fact.
+_THIN = frozenset(
+    "go goes going went gone come comes came make makes made take takes took give gives gave put "
+    "need needs want wants wanted think thinks thought like likes see seen look looks find happen "
+    "happens happened again much many more most less few lot lots often ever never always "
+    "already still yet only even really quite way kind sort stuff bit time times day today now "
+    "tomorrow yesterday maybe perhaps actually using use used work works try tried into out up "
+    "down over off back here's there's we're we've we'll they're he's she's wasn't weren't won't "
+    "wouldn't couldn't shouldn't please because while after before during both each every other "
+    "another same own ours hers his her him us next last first new old long great big small".split()
+)
+# What a message of nothing else says elsewhere: thanks, yes, no, hello, good.
+_PLEASANTRY_ABROAD = frozenset(
+    "danke dankeschön bitte ja nein gut hallo tschüss gracias vale sí si hola adiós merci oui non "
+    "bonjour salut bien obrigado obrigada sim não olá grazie ciao bene prego dank nee tak nej "
+    "tack takk kiitos dziękuję nie спасибо да нет привет хорошо пока дякую teşekkürler evet "
+    "hayır شكرا نعم لا תודה כן לא धन्यवाद हाँ नहीं pls plz thx ty tysm yw np lmao k kk".split()
+)
+_COURTESY = re.compile(
+    "谢谢|多谢|好的?|是的?|不是|你好|再见|ありがとう(?:ございます)?|はい|いいえ|こんにちは|"
+    "감사합니다|고마워(?:요)?|네|아니요|안녕(?:하세요)?|ขอบคุณ(?:ครับ|ค่ะ)?"
+)
+# Thai, Lao, Tibetan, Burmese, Khmer, kana, Han; Hangul has spaces, but its words are inflected.
+_SPACELESS = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
+)
 _FIRST_PERSON = re.compile(
     r"\b(?:I|me|my|mine|myself|we|us|our|ours|I['’](?:m|ve|d|ll))\b", re.IGNORECASE
 )
@@ -133,6 +160,19 @@ def asks_about_person(asked: str) -> bool:
 def terms(text: str) -> frozenset[str]:
     """The stems of the words that carry meaning."""
     return frozenset(stem(word) for word in words(text) if word not in _WEAK)
+
+
+@lru_cache(maxsize=4096)
+def content(text: str) -> frozenset[str]:
+    """What a text is about: its terms without pleasantries; pairs of characters in scripts that
+    put no spaces between words. Empty for `thanks!`, `ok`, or a lone emoji."""
+    spaced = _SPACELESS.sub(" ", text)
+    said = [word for word in words(spaced) if word not in _WEAK | _THIN | _PLEASANTRY]
+    found = {stem(word) for word in said if word not in _PLEASANTRY_ABROAD}
+    for run in _SPACELESS.findall(text):
+        run = _COURTESY.sub("", run)
+        found.update(run[at : at + 2] for at in range(len(run) - 1))
+    return frozenset(found)
 
 
 def stem(word: str) -> str:

@@ -125,11 +125,14 @@ class History:
 
     def shown_blocks(self, epoch: Epoch) -> Mapping[str, int]:
         """The versions of the blocks in the head: of the epoch's newest step, else its own."""
-        row = self._db.one(
-            "SELECT settings FROM steps WHERE epoch = ? ORDER BY step DESC LIMIT 1", (epoch.epoch,)
-        )
+        newest = self._db.number("SELECT max(step) FROM steps WHERE epoch = ?", (epoch.epoch,))
+        return self.blocks_of_step(newest) or epoch.blocks
+
+    def blocks_of_step(self, step: int) -> Mapping[str, int]:
+        """The versions of the blocks that a step's request showed."""
+        row = self._db.one("SELECT settings FROM steps WHERE step = ?", (step,))
         shown = json.loads(row["settings"]).get("blocks") if row else None
-        return shown if isinstance(shown, dict) else epoch.blocks
+        return shown if isinstance(shown, dict) else {}
 
     def begin_step(
         self,

@@ -109,6 +109,7 @@ def _of_message(view: View, message: Message, ranked: Ranked) -> Hit:
         source=message.provenance.detail,
         said_at=message.said_at,
         scores=ranked.scores,
+        cosine=ranked.cosine,
         in_context=view.in_context(message.seq),
     )
 
@@ -127,6 +128,7 @@ def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
         tags=passage.tags,
         importance=passage.importance,
         scores=ranked.scores,
+        cosine=ranked.cosine,
     )
 
 
@@ -141,6 +143,7 @@ def _of_page(page: Page, ranked: Ranked) -> Hit:
         origin="runtime",
         said_at=page.first_at,
         scores=ranked.scores,
+        cosine=ranked.cosine,
     )
 
 
