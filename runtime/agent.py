@@ -27,7 +27,9 @@ from pagemind.runtime.errors import (
 )
 from pagemind.runtime.event import Event, UserMessage
 from pagemind.runtime.flush import Flushed
+from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import wants_heartbeat
+from pagemind.runtime.idle_gists import IdleGists
 from pagemind.runtime.intake import message_of, observation
 from pagemind.runtime.loop import INTERRUPTED, Loop
 from pagemind.runtime.main_context import MainContext, Prefetched
@@ -77,6 +79,7 @@ class Agent:
         background: bool,
         archival: ArchivalMemory,
         engine: Search,
+        gists: GistWriter,
         notes: Callable[[], Sequence[str]] = tuple,
         closed: Callable[["Agent"], None],
     ) -> None:
@@ -97,6 +100,7 @@ class Agent:
         self._closed = closed
         self._lock = threading.RLock()
         self._idle: threading.Thread | None = None
+        self._gists = IdleGists(gists, self._lock, name=name)
         self._unclosed = False  # a turn runs, or could not be closed
 
     @property
@@ -183,6 +187,7 @@ class Agent:
         cancel: CancelToken | None = None,
     ) -> TurnResult:
         """Handle one event to its end."""
+        self._gists.stop()  # what runs in the idle gives way
         with self._lock:
             self._mend()
             self.take_inbox()
@@ -251,12 +256,17 @@ class Agent:
     def _run(
         self, turn: Turn, event_text: str, observer: Observer, cancel: CancelToken
     ) -> TurnResult:
+        self._gists.stop()
         self.queue_manager.observer = observer
         error: ModelError | None = None
         try:
             observer(
                 TraceEvent("turn_started", {"turn": turn.number, "conversation": turn.conversation})
             )
+            usage, done = self._gists.collect()
+            turn.background += usage
+            for event in done:
+                observer(event)
             self.context.prefetch = placed = self._prefetch(turn.event_seq, event_text)
             if placed is not None:
                 tokens = self.context.sections()["prefetch"]
@@ -432,8 +442,9 @@ class Agent:
         """A flush that is nearly due runs now, so that the next turn does not wait for it."""
         if not self._background:
             self.queue_manager.settle()
-            return
-        if self.queue_manager.settle_due():
+        elif not self.queue_manager.settle_due():
+            self._gists.start()
+        else:
             self._idle = threading.Thread(
                 target=self._settle_quietly, name=f"idle flush of {self.name}", daemon=True
             )
@@ -444,6 +455,7 @@ class Agent:
             try:
                 self.queue_manager.observer = ignore
                 self.queue_manager.settle()
+                self._gists.start()
             except Exception:
                 # The next turn flushes again and reports; here is nobody to tell.
                 _log.warning("idle flush failed", exc_info=True)
@@ -454,8 +466,13 @@ class Agent:
             self._mend()
             return self.queue_manager.flush(None, keep=0, reason="asked", cancel=cancel)
 
+    def write_gists(self, cancel: CancelToken | None = None) -> bool:
+        """Ask a model now for better gists of some pages, as the idle does; whether it gave any."""
+        return self._gists.write(cancel or CancelToken())
+
     def close(self) -> None:
         """Let the agent go: unwritten rows are carried over, the lock is released. Idempotent."""
+        self._gists.stop()
         if self._idle is not None:
             self._idle.join()
         with self._lock:

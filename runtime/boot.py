@@ -12,6 +12,7 @@ from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.function_executor import FunctionExecutor
+from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import with_heartbeat
 from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
@@ -229,6 +230,13 @@ def boot(
         background=background,
         archival=archival,
         engine=engine,
+        gists=GistWriter(
+            None if model.name.startswith("scripted/") else writer,  # it could only echo
+            state,
+            counter.count,
+            window=lambda: _summary_window(writer, full),
+            affordable=lambda: (left := loop.day_left()) is None or left > 0,
+        ),
         notes=shared.warnings,
         closed=let_go,
     )

@@ -76,7 +76,7 @@ class Loop:
     def step(self, turn: Turn, observer: Observer, cancel: CancelToken) -> StopReason | None:
         """One model call and the calls it asks for; the reason to stop, or None to go on."""
         cancel.check()
-        if stop := turn.exceeded(self._state.clock.monotonic(), self._day_left()):
+        if stop := turn.exceeded(self._state.clock.monotonic(), self.day_left()):
             return stop
         turn.steps += 1
         turn.count_flush(self._queue_manager.relieve(turn.event_seq, cancel))
@@ -250,7 +250,7 @@ class Loop:
                     )
                 )
 
-    def _day_left(self) -> float | None:
+    def day_left(self) -> float | None:
         """What is left of the day's budget in US dollars; None for no budget."""
         if self._day_budget is None:
             return None

@@ -98,6 +98,7 @@ CONVERSATION_PAUSE_SECONDS = 4 * 3600.0
 RESULT_PART_TOKENS = 600  # one part of a search answer
 FIND_HITS = 50  # messages, and gists, that page_find looks at
 FIND_PAGES = 8  # that it names at most
+FIND_IN_VIEW = 4  # matches that still are in view are told if they are among the best so many
 FIND_WHY_TOKENS = 40  # of the line that says why
 FIND_MORE = 0.25  # what a page's second hit adds to its first, the third to the second …
 FIND_GIST = 0.5  # … and its gist: made of names and numbers, it lacks most of what was said

@@ -9,7 +9,6 @@ Only rows at or above the summary's own trust are read (design D4); the others a
 Recursive summaries: Packer et al., MemGPT (2023), §2.2.
 """
 
-import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,9 @@ from pagemind.runtime.errors import Cancelled
 from pagemind.runtime.message import Message, Provenance, Text, clean_text
 from pagemind.runtime.model import Model, ModelRequest, Usage
 from pagemind.runtime.page import Page
-from pagemind.runtime.settings import SUMMARY_TRUST
 from pagemind.runtime.shorten import shorten, shorten_start
 from pagemind.runtime.template import load
+from pagemind.runtime.transcript import fence, transcript
 
 _log = logging.getLogger("pagemind.summarizer")
 
@@ -63,7 +62,7 @@ class Summarizer:
         """
         self._usage = Usage()
         if self._model is not None and ask and budget > 0:
-            lines = self._transcript(messages, pages)
+            lines = transcript(messages, pages)
             for rung in ("model", "chunked", "truncated"):
                 try:
                     text = self._attempt(rung, old, lines, budget, cancel)
@@ -107,7 +106,7 @@ class Summarizer:
                 part=part,
                 parts=len(pieces),
                 max_tokens=budget,
-                fence=_fence(piece),
+                fence=fence(piece),
                 transcript=piece,
             )
             condensed.append(shorten(self._ask(prompt, budget, cancel), budget, self._count))
@@ -142,37 +141,14 @@ class Summarizer:
         self._usage += reply.usage
         return "" if reply.finish == "refusal" else clean_text(reply.text)
 
-    def _transcript(self, messages: Sequence[Message], pages: Sequence[Page]) -> list[str]:
-        """One line a message, named by role and speaker; rows of lower trust are only counted."""
-        lines: list[str] = []
-        hidden: dict[str, int] = {}
-        for message in messages:
-            if message.kind in ("notice", "reading") or not message.text.strip():
-                continue
-            if message.provenance.trust < SUMMARY_TRUST:
-                page = next((p.short_id for p in pages if message.seq <= p.last_seq), "")
-                hidden[page] = hidden.get(page, 0) + 1
-                continue
-            who = message.speaker or message.role
-            lines.append(f"{who}: {' '.join(message.text.split())}")
-        lines.extend(
-            f"({number} tool or document texts in {page})" for page, number in hidden.items()
-        )
-        return lines
-
 
 def _fold_prompt(old: str, transcript: str, budget: int) -> str:
     return load("summary").fill(
         max_tokens=budget,
-        fence=_fence(old + transcript),
+        fence=fence(old + transcript),
         summary=old or "(none)",
         transcript=transcript,
     )
-
-
-def _fence(text: str) -> str:
-    """A marker that the text cannot hold, since it is made from the text."""
-    return f"====={hashlib.sha256(text.encode('utf-8')).hexdigest()[:12]}"
 
 
 def deterministic(old: str, pages: Sequence[Page], budget: int, count: Callable[[str], int]) -> str:

@@ -15,6 +15,8 @@ turn_started
 ├── tool_called              id, name, arguments
 ├── tool_returned            id, name, ok, ms, text
 └── turn_ended               stop_reason
+
+gists_written and gists_failed tell at the next turn's start what was done in the idle before it.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,6 +39,8 @@ TraceKind = Literal[
     "tool_called",
     "tool_returned",
     "turn_ended",
+    "gists_written",  # ids of the pages that got a better line, and those asked about
+    "gists_failed",
 ]
 
 

@@ -17,14 +17,14 @@ FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace",
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
-          page page_table page_tree pins parts gist view when filters text_calls fifo_queue
-          request_digest document intake faces naming eval_cases""",
+          page page_table page_tree transcript pins parts gist view when filters text_calls
+          fifo_queue request_digest document intake faces naming eval_cases""",
     2: "main_context pressure legalise",
     3: "models state tiers documents",
-    4: """summarizer flush queue_manager tool function_executor archival_memory core_editor
-          page_reader page_finder pinning paging search_view nearness prefetch inspection
-          invariants reembed ingested ingest tiers_reader tiers_writer memory_records archive
-          memory archives agent_archives""",
+    4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor
+          archival_memory core_editor page_reader page_finder pinning paging search_view
+          nearness prefetch inspection invariants reembed ingested ingest tiers_reader
+          tiers_writer memory_records archive memory archives agent_archives""",
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",
     7: "model_choice boot reader writer upgrade runtime evaluation",

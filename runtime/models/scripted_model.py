@@ -28,7 +28,8 @@ class ScriptedModel:
 
     `count` gives the tokens it reports as usage (None reports nothing, as some servers do). Past
     the end of a list every answer is `after`. Requests made for summaries are answered by
-    `summary`, so that a script holds only the talk; None makes the summary deterministic.
+    `summary`, so that a script holds only the talk; those for gists by `gists`, and not at all
+    where that is None.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class ScriptedModel:
         count: Callable[[str], int] | None = None,
         after: Answer = "…",
         summary: Callable[[ModelRequest], str] | None = None,
+        gists: Callable[[ModelRequest], str] | None = None,
         pieces: int = 8,
         keep: int = 10_000,
     ) -> None:
@@ -50,6 +52,7 @@ class ScriptedModel:
         self._pieces = pieces
         self._keep = keep
         self.summary = summary
+        self.gists = gists
         self.requests: list[ModelRequest] = []
         self._function = script if callable(script) else None
         self._answers: Iterator[Answer] = iter(()) if callable(script) else iter(script)
@@ -68,12 +71,17 @@ class ScriptedModel:
     ) -> ModelReply:
         if cancel is not None:
             cancel.check()
+        if request.purpose == "gist" and self.gists is None:
+            return ModelReply(model=self._name)
         self.requests.append(request)
         del self.requests[: -self._keep]
         if request.purpose == "summary" and self.summary is not None:
             return ModelReply(
                 self.summary(request), usage=self._usage(request, ""), model=self._name
             )
+        if request.purpose == "gist" and self.gists is not None:
+            text = self.gists(request)
+            return ModelReply(text, usage=self._usage(request, text), model=self._name)
         answer = self._function(request) if self._function else next(self._answers, self._after)
         if isinstance(answer, Exception):
             raise answer

@@ -246,6 +246,13 @@ class Pages:
             )
             self._requeue(number)
 
+    def settle_gist(self, number: int) -> None:
+        """A model had nothing better to say of a page: it is not asked again."""
+        self._db.write(
+            "UPDATE pages SET gist_author = 'runtime, kept' WHERE kind = 'page' AND number = ?",
+            (number,),
+        )
+
     def gists(self, number: int) -> list[tuple[str, str]]:
         """Every gist a page has had, with its author; the oldest first."""
         rows = self._db.rows(
