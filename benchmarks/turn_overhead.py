@@ -5,8 +5,8 @@
 
 cpu_ms_total is the process's CPU time over all threads ÷ turns: append, commit, measure, render,
 page out, summarise, write back to LanceDB with vectors of the hashing embedder, and the share of a
-compaction that these turns bring nearer (one every settings.OPTIMIZE_COMMITS commits; its time is
-measured afterwards). cpu_ms_foreground is the time of the calling thread alone: what a person waits
+compaction that these turns bring nearer (by commits or by rows, see settings.OPTIMIZE_…; its time
+is measured afterwards). cpu_ms_foreground is the time of the calling thread alone: what a person waits
 for beside the model. Histories are made of real turns by the kernel itself. With `--via litellm`
 the same turns go through litellm to a server on loopback, in a process of its own.
 """
@@ -32,6 +32,7 @@ from pagemind.runtime.model import Model
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, OPTIMIZE_COMMITS, WRITE_BACK_ROWS
 from pagemind.runtime.testing import HashingEmbedder, ScriptedModel
+from pagemind.runtime.tiers.upkeep import enough
 
 HISTORIES = (10, 200, 1_000, 10_000)  # messages
 SEED = 7
@@ -120,8 +121,9 @@ class Run:
         """The figures, when all turns are done. Closes the agent, to compact its tiers."""
         pages = self.agent.state.pages.count() - self.pages
         self.agent.close()
-        commits = 2 * self.turns / WRITE_BACK_ROWS
-        upkeep = compaction(self.home) * commits / OPTIMIZE_COMMITS
+        rows = 2 * self.turns
+        due = max(rows / WRITE_BACK_ROWS / OPTIMIZE_COMMITS, rows / enough(self.history))
+        upkeep = compaction(self.home) * due
         return {
             "history": self.history,
             "cpu_ms_total": round((self.total + upkeep) / self.turns * 1000, 3),
