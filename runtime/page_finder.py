@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pagemind.runtime.page import Page
 from pagemind.runtime.services import FoundPage, Hit, PagesFound, SearchFilters
-from pagemind.runtime.settings import FIND_GIST, FIND_HITS, FIND_MORE
+from pagemind.runtime.settings import FIND_GIST, FIND_HITS, FIND_IN_VIEW, FIND_MORE
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.search import Search
 
@@ -40,9 +40,10 @@ class PageFinder:
         talk = self._search.search("recall", query, filters, FIND_HITS)
         evidence: dict[int, _Evidence] = {}
         resident: list[Hit] = []
-        for hit in talk.hits:
+        for rank, hit in enumerate(talk.hits):
             if hit.in_context or hit.page is None:
-                resident.append(hit)
+                if rank < FIND_IN_VIEW:
+                    resident.append(hit)
             else:
                 evidence.setdefault(int(hit.page[1:]), _Evidence()).hits.append(hit)
         warnings = talk.warnings

@@ -5,7 +5,7 @@ look for the right page instead of the next one. Nothing that still stands in vi
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pagemind.runtime.fifo_queue import Entry
 from pagemind.runtime.page_finder import PageFinder
@@ -59,7 +59,11 @@ class Paging:
         ]
 
     def find(self, query: str | None, filters: SearchFilters, limit: int) -> PagesFound:
-        return self.finder.find(query, filters, limit)
+        found = self.finder.find(query, filters, limit)
+        # The question itself is no find.
+        own = {entry.message.short_id for entry in self.shown() if entry.message.turn == self.turn}
+        others = tuple(hit for hit in found.in_context if hit.id not in own)
+        return replace(found, in_context=others)
 
     def pin(self, id: str) -> PinAnswer:
         return self.pinning.pin(id)

@@ -39,6 +39,12 @@ def holds(agent: Agent) -> None:
         shown = {line.split()[0] for line in context.table.splitlines()}
         assert "d0" in shown or {top.short_id for top in tops} <= shown
 
+    # What is pinned in view is what the epoch says, and can be read.
+    assert context.pinned == agent.queue_manager.pinning.of_epoch(epoch)
+    for target, (first, last) in zip(context.pinned.targets, context.pinned.spans, strict=True):
+        assert 1 <= first <= last <= journal.last_seq
+        assert f'<pin id="{target}"' in context.pinned.text
+
     # The queue holds what is in no page, but for notices that have had their time.
     resident = {entry.seq for entry in context.queue}
     for message in messages[start - 1 :]:

@@ -36,8 +36,11 @@ from pagemind.runtime.tool import make_tool
 
 RULES = {family: rules_for(f"{family}/test") for family in FAMILIES}
 TEXTS = list(ODD.values())
-FEW = ("core_append", "page_in")
-MANY = ("core_append", "core_edit", "core_rewrite", "recall_search", "archival_insert", "page_in")
+FEW = ("core_append", "page_in", "page_pin")
+MANY = (
+    *("core_append", "core_edit", "core_rewrite", "recall_search", "archival_insert"),
+    *("page_in", "page_find", "page_pin", "page_unpin"),
+)
 
 
 # --- what may happen ------------------------------------------------------------------------------
@@ -59,6 +62,13 @@ calls = st.one_of(
         st.sampled_from("pm"),
         st.integers(0, 12),
         st.integers(0, 3),
+    ),
+    st.builds(lambda text: call("page_find", query=text), texts),
+    st.builds(
+        lambda function, kind, number: call(function, id=f"{kind}{number}"),
+        st.sampled_from(["page_pin", "page_pin", "page_unpin"]),
+        st.sampled_from("mmp"),
+        st.integers(0, 12),
     ),
     st.builds(lambda number: call("fetch", number=number), st.integers(0, len(TEXTS) - 1)),
     st.builds(lambda text: call("core_apend", content=text), texts),
@@ -145,7 +155,8 @@ def tokens_of(request: ModelRequest) -> int:
 def as_shown(agent: Agent) -> list[Any]:
     context = agent.context
     held = context.held.shown if context.held else None
-    return [context.system, context.summary, context.table, held, *(e.shown for e in context.queue)]
+    head = [context.system, context.summary, context.table, context.pinned]
+    return [*head, held, *(e.shown for e in context.queue)]
 
 
 class NoWriteBack:

@@ -18,7 +18,7 @@ def page_in(ctx: ToolContext, id: str, part: int = 1) -> ToolResult:
     """Read what has left the window, word for word.
 
     Args:
-        id: A page such as p17, or an over-long message such as m42.
+        id: A page such as p17, a directory of pages such as d3, or a message such as m42.
         part: Which part of it, if it has several.
     """
     reading = ctx.pages.read(id, part)
