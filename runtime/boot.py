@@ -23,6 +23,7 @@ from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.paging import Paging
 from pagemind.runtime.parts import ALL, Parts
+from pagemind.runtime.passage_reader import PassageReader
 from pagemind.runtime.prefetch import Lookup, Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
 from pagemind.runtime.queue_manager import QueueManager
@@ -128,12 +129,12 @@ def boot(
     near = engine.near if definition.embedding.startswith("local/") else None
     archival = ArchivalMemory(state, passages, written=written, near=near)
     editor = CoreEditor(state, core)
-    pages = PageReader(
-        state,
-        count=counter.count,
-        zone=zone,
-        part_tokens=lambda: max(64, int(room() * PAGE_IN_FRACTION)),
-    )
+
+    def part_tokens() -> int:
+        return max(64, int(room() * PAGE_IN_FRACTION))
+
+    pages = PageReader(state, count=counter.count, zone=zone, part_tokens=part_tokens)
+    whole = PassageReader(state, shared.sources, count=counter.count, part_tokens=part_tokens)
 
     finder = PageFinder(state, engine)
     # What is named where a page_in is refused: a function that this agent has.
@@ -147,6 +148,7 @@ def boot(
             archival=archival,
             pages=Paging(
                 reader=pages,
+                passages=whole,
                 finder=finder,
                 pinning=queue_manager.pinning,
                 shown=lambda: context.queue,

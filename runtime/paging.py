@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pagemind.runtime.fifo_queue import Entry
 from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
+from pagemind.runtime.passage_reader import PassageReader
 from pagemind.runtime.pinning import Pinning
 from pagemind.runtime.services import PagesFound, PinAnswer, Reading, SearchFilters
 from pagemind.runtime.template import load
@@ -21,6 +22,7 @@ class Paging:
     may take together, `searching` the function that finds pages."""
 
     reader: PageReader
+    passages: PassageReader
     finder: PageFinder
     pinning: Pinning
     shown: Callable[[], Iterable[Entry]]
@@ -30,7 +32,8 @@ class Paging:
     turn: int
 
     def read(self, id: str, part: int) -> Reading:
-        reading = self.reader.read(id, part)
+        reader = self.passages if self.passages.reads(id) else self.reader
+        reading = reader.read(id, part)
         assert reading.reference is not None
         name = _name(reading.reference)
         before = [entry for entry in self._read() if entry.message.reference is not None]
@@ -38,14 +41,18 @@ class Paging:
             if _name(entry.message.reference or {}) == name:
                 text = load("read_before").fill(reading=name, id=entry.message.short_id)
                 return Reading(text.strip(), reading.part, reading.parts, None)
-        used = sum(entry.tokens for entry in before)
-        if before and used + self.count(reading.text) > self.share():
+        used = sum(self._cost(entry.shown.text) for entry in before)
+        if before and used + self._cost(reading.text) > self.share():
             names = ", ".join(_name(entry.message.reference or {}) for entry in before)
             text = load("read_enough").fill(
                 reading=name, read=names, tokens=f"{used:,}", searching=self.searching
             )
             return Reading(text.strip(), reading.part, reading.parts, None)
         return reading
+
+    def _cost(self, text: str) -> int:
+        """What is read, without the line that says what it is: so that full parts fill a share."""
+        return self.count(text.partition("\n")[2])
 
     def _read(self) -> list[Entry]:
         """What this turn has read and still sees. Directories are not counted: a way down the

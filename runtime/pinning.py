@@ -128,8 +128,9 @@ class Pinning:
             newest = self._state.journal.last_seq
             return f"there is no message {target}; the newest is m{newest}"
         if message.reference:
-            read = message.reference["target"]
-            return f"{target} is only a reading of {read}; pin {read} or a message of it"
+            read = str(message.reference["target"])
+            there = f"pin {read} or a message of it" if read[0] in "pm" else "it cannot be pinned"
+            return f"{target} is only a reading of {read}; {there}"
         return f"{target} has no text to pin"
 
     def _pin(self, target: str) -> Pin | None:

@@ -22,8 +22,8 @@ FLOORS: dict[int, str] = {
     2: "main_context pressure legalise",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor
-          archival_memory core_editor page_reader page_finder pinning paging search_view
-          nearness prefetch inspection invariants reembed ingested ingest tiers_reader
+          archival_memory core_editor page_reader page_finder passage_reader pinning paging
+          search_view nearness prefetch inspection invariants reembed ingested ingest tiers_reader
           tiers_writer memory_records archive memory archives agent_archives""",
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",

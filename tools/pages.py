@@ -18,7 +18,8 @@ def page_in(ctx: ToolContext, id: str, part: int = 1) -> ToolResult:
     """Read what has left the window, word for word.
 
     Args:
-        id: A page such as p17, a directory of pages such as d3, or a message such as m42.
+        id: A page such as p17, a directory of pages such as d3, a message such as m42, or a long
+            passage such as a7.
         part: Which part of it, if it has several.
     """
     reading = ctx.pages.read(id, part)

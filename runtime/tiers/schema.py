@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # The agent's own look-ups: their results are copies of what is found anyway.
 # Results of memory functions echo what stands elsewhere: found again they would feed on
 # themselves. What send_message said stands in its call.
-_ECHOES = frozenset({*names(), "page_find", SPEAK})
+_ECHOES = frozenset({*names(), SPEAK})
 LEXICAL = ("line", "lines", "grams")
 _IDENTITY = b"pagemind.embedding"
 

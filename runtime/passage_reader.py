@@ -1,0 +1,71 @@
+"""page_in of a passage: reads a7, or handbook:a7 of a shared archive, in parts of a bounded size.
+
+Passages change, so a reading keeps the text that was shown by its hash; it is a reference all the
+same, and leaves the window like any other reading.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.page_reader import split
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.services import Reading
+from pagemind.runtime.state.state import State
+from pagemind.runtime.tiers.legs import Source
+
+_ID = re.compile(r"(?:([^\s:]{1,64}):)?[aA](\d{1,18})")
+
+
+class PassageReader:
+    """`archives` gives the shared archives of the agent, `part_tokens` the size of one part now."""
+
+    def __init__(
+        self,
+        state: State,
+        archives: Callable[[], Sequence[Source]],
+        *,
+        count: Callable[[str], int],
+        part_tokens: Callable[[], int],
+    ) -> None:
+        self._state = state
+        self._archives = archives
+        self._count = count
+        self._part_tokens = part_tokens
+
+    @staticmethod
+    def reads(id: str) -> bool:
+        """Whether this is the id of a passage."""
+        return _ID.fullmatch(id.strip()) is not None
+
+    def read(self, id: str, part: int) -> Reading:
+        """A part of a passage. Raises ToolFailed for what is not there."""
+        match = _ID.fullmatch(id.strip())
+        assert match is not None
+        archive, number = match[1] or "", int(match[2])
+        passage = self._archived(archive, number) if archive else self._own(number)
+        target = f"{archive}:a{number}" if archive else f"a{number}"
+        if passage is None:
+            search = "archival_search gives the ids of those there are"
+            raise ToolFailed(f"there is no passage {target}; {search}")
+        limit = self._part_tokens()
+        parts = split([passage.text], limit, self._count)
+        if not 1 <= part <= len(parts):
+            only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
+            raise ToolFailed(f"{target} has no part {part}; {only}")
+        text = f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
+        sha256 = self._state.history.keep_text(text)
+        reference = {"target": target, "part": part, "tokens": limit, "sha256": sha256}
+        return Reading(text, part, len(parts), reference)
+
+    def _own(self, number: int) -> Passage | None:
+        passage = self._state.passages.get([number]).get(number)
+        return passage if passage and passage.provenance.status != "retired" else None
+
+    def _archived(self, name: str, number: int) -> Passage | None:
+        """Raises ToolFailed for an archive that the agent does not have."""
+        sources = {source.archive: source for source in self._archives()}
+        if name not in sources:
+            there = f"there are {', '.join(sources)}" if sources else "there is none"
+            raise ToolFailed(f"no archive {name} can be read; {there}")
+        return sources[name].view.passages([number]).get(number)
