@@ -1,5 +1,6 @@
 """Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
 
+import hashlib
 from collections.abc import Callable, Collection, Sequence
 from datetime import tzinfo
 
@@ -94,6 +95,7 @@ def boot(
     schemas = registry.schemas()
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
+    context.cache_key = hashlib.sha256(agent_id.encode()).hexdigest()[:32]
 
     # How large its window is: what the definition says, the model, or a stated default.
     full = _window(definition, model, state)

@@ -8,6 +8,8 @@ The output is a list of OpenAI-format dicts. For any sequence of messages it hol
   text in a user message: nothing is lost, and ids are never rewritten;
 - no text is empty, none holds a lone surrogate, and no key is unknown to the provider;
 - reasoning goes back only to the model or provider that made it.
+With `marked`, the ends of what later requests repeat get the provider's cache breakpoints; the
+texts are the same without.
 Nothing here does I/O; the same request gives the same bytes.
 """
 
@@ -53,6 +55,7 @@ class Rules:
     # loop: only after the person's last message, which is all that openai-like servers want;
     # always: the provider drops what it does not need, and dropping it here breaks its cache.
     echo_reasoning: Literal["never", "loop", "always"] = "loop"
+    cache_marks: int = 0  # cache breakpoints that a request may have; most caches need none
 
 
 def provider_of(model_name: str) -> str:
@@ -83,6 +86,7 @@ def rules_for(model_name: str) -> Rules:
             tools_for_calls=True,
             unique_ids=True,
             echo_reasoning="always",
+            cache_marks=4 if _takes_marks(provider, lower) else 0,
         )
     if provider in ("gemini", "vertex_ai") or "gemini" in lower:
         # The call id carries Gemini's thought signature: no other echo is needed, and ids are long.
@@ -104,16 +108,80 @@ def rules_for(model_name: str) -> Rules:
     return Rules("openai", provider=model_name, call_id=r".{1,40}" if hosted else r".{1,256}")
 
 
-def to_wire(request: ModelRequest, rules: Rules) -> list[Wire]:
+def _takes_marks(provider: str, lower: str) -> bool:
+    """Whether Claude's breakpoints reach it this way: proxies of other kinds may refuse the key.
+
+    Gemini has none in a request: litellm would make stored caches of them, which are billed by the
+    hour, cost two calls each and are refused on the free tier. Its own cache goes by the prefix."""
+    if provider == "bedrock":
+        return not re.search(r"claude-(v2|instant|3-(opus|sonnet|haiku)|3-5-sonnet-2024062)", lower)
+    return provider in ("anthropic", "vertex_ai", "openrouter", "litellm_proxy")
+
+
+def to_wire(request: ModelRequest, rules: Rules, *, marked: bool = False) -> list[Wire]:
     """The messages of a request as the provider accepts them; see the head of this file."""
     body: list[Wire] = []
-    for wire in _conversation(request, rules):
+    stable = sorted(request.stable)
+    for at, wire in _conversation(request, rules):
+        while stable and stable[0] <= at:
+            stable.pop(0)
+            if body:
+                body[-1].setdefault(_ENDS, []).append(len(body[-1]["content"] or ""))
         _add(body, wire, rules)
     if rules.user_first and (not body or body[0]["role"] != "user"):
         body.insert(0, {"role": "user", "content": OPENING})
     if rules.user_last and body[-1]["role"] == "assistant":
         body.append({"role": "user", "content": CLOSING})
-    return [*_system(request.system, rules), *body]
+    system = _system(request.system, rules)
+    ends = [wire.pop(_ENDS, []) for wire in body]
+    if marked and rules.cache_marks:
+        _mark(system, body, ends, rules.cache_marks)
+    return [*system, *body]
+
+
+# --- cache breakpoints ----------------------------------------------------------------------------
+
+_ENDS = "ends"  # while it is made: after so many characters of its text a repeated stretch ends
+_CACHED: Wire = {"cache_control": {"type": "ephemeral"}}
+
+
+def _mark(system: list[Wire], body: list[Wire], ends: list[list[int]], most: int) -> None:
+    """Set breakpoints after instructions and functions, after what holds until the next flush,
+    before the event, and at the very end, for the next step. Functions stand before the system
+    message and are covered by its marks."""
+    parts = system[0]["content"] if system else []
+    stretches = [(at, end) for at, some in enumerate(ends) for end in some if end]
+    last = len(body) - 1, len(body[-1]["content"] or "")
+    marks = [*(each for each in stretches if each != last), last]
+    systems = [0] if parts else []
+    # Without a head of its own, core memory is the last that holds.
+    if len(parts) > 1 and len(systems) + len(marks) < most:
+        systems.append(len(parts) - 1)
+    for number in systems:
+        parts[number] = {**parts[number], **_CACHED}
+    for at in range(len(body)):
+        mine = [end for where, end in marks[-(most - len(systems)) :] if where == at]
+        if mine:
+            body[at] = _with_marks(body[at], mine)
+
+
+def _with_marks(wire: Wire, ends: Sequence[int]) -> Wire:
+    if wire["role"] == "tool":
+        return {**wire, **_CACHED}
+    text = wire["content"]
+    if not text:
+        return wire  # calls alone: their results come after and are marked instead
+    pieces: list[Wire] = []
+    start = 0
+    for end in sorted(set(ends)):
+        pieces.append({"type": "text", "text": text[start:end], **_CACHED})
+        start = end
+    if text[start:].strip():
+        pieces.append({"type": "text", "text": text[start:]})
+    return {**wire, "content": pieces}
+
+
+# --- the messages ---------------------------------------------------------------------------------
 
 
 def _system(parts: Sequence[str], rules: Rules) -> list[Wire]:
@@ -159,6 +227,7 @@ class _Group:
     """A message and, for each of its calls by position, the result found for it."""
 
     message: Message
+    at: int  # its place in the request
     results: dict[int, Message] = field(default_factory=dict)
 
 
@@ -166,13 +235,13 @@ def _pair(messages: Sequence[Message]) -> list[_Group]:
     """Each result goes to the latest open call of its id; what remains is a group of its own."""
     groups: list[_Group] = []
     waiting: dict[str, list[tuple[_Group, int]]] = {}
-    for message in messages:
+    for at, message in enumerate(messages):
         open_calls = waiting.get(message.tool_call_id) if message.role == "tool" else None
         if open_calls:
             group, position = open_calls.pop(0)
             group.results[position] = message
             continue
-        group = _Group(message)
+        group = _Group(message, at)
         groups.append(group)
         if message.role == "assistant":
             own: dict[str, list[tuple[_Group, int]]] = {}
@@ -182,7 +251,8 @@ def _pair(messages: Sequence[Message]) -> list[_Group]:
     return groups
 
 
-def _conversation(request: ModelRequest, rules: Rules) -> Iterator[Wire]:
+def _conversation(request: ModelRequest, rules: Rules) -> Iterator[tuple[int, Wire]]:
+    """Each wire message with the place of what it is made from."""
     groups = _pair(request.messages)
     as_text = _refused(groups, request, rules)
     loop_start = max(
@@ -192,29 +262,29 @@ def _conversation(request: ModelRequest, rules: Rules) -> Iterator[Wire]:
     for number, group in enumerate(groups):
         message = group.message
         if message.role == "tool":
-            yield {"role": "user", "content": _fenced_result(message)}
+            yield group.at, {"role": "user", "content": _fenced_result(message)}
             continue
         text = clean_text(message.text)
         wire: Wire = {"role": message.role, "content": text if text.strip() else None}
         calls = message.tool_calls if message.role == "assistant" else ()
         if number in as_text or not calls:
             if wire["content"]:
-                yield wire
+                yield group.at, wire
             if calls:
-                yield {"role": "user", "content": _fenced_group(group)}
+                yield group.at, {"role": "user", "content": _fenced_group(group)}
             continue
         wire["tool_calls"] = [_wire_call(call) for call in calls]
         if rules.echo_reasoning == "always" or (
             rules.echo_reasoning == "loop" and number > loop_start
         ):
             wire.update(_reasoning(message, rules))
-        yield wire
+        yield group.at, wire
         for position, call in enumerate(calls):
-            yield {
-                "role": "tool",
-                "tool_call_id": clean_text(call.id),
-                "content": _result_text(group.results.get(position)),
-            }
+            result = _result_text(group.results.get(position))
+            yield (
+                group.at,
+                {"role": "tool", "tool_call_id": clean_text(call.id), "content": result},
+            )
 
 
 def _refused(groups: Sequence[_Group], request: ModelRequest, rules: Rules) -> set[int]:

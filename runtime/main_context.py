@@ -42,6 +42,7 @@ class MainContext:
     queue: FifoQueue = field(default_factory=FifoQueue)
     held: Entry | None = None
     prefetch: Prefetched | None = None  # until the turn ends
+    cache_key: str = ""
     tools_cost: int | None = None  # tokens of the functions where they are not sent as schemas
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
     _head: tuple[tuple[str, str, str], str] | None = None
@@ -104,11 +105,16 @@ class MainContext:
             messages.append(self._with_prefetch(self.held))
         messages.extend(self._with_prefetch(e) for e in self.queue if e.view.form != "gone")
         core = self.core.render()
+        event = max((n for n, m in enumerate(messages) if _is_event(m)), default=0)
         return ModelRequest(
             system=(self.system, core) if core else (self.system,),
             messages=tuple(messages),
             tools=self.tools,
             max_tokens=max_tokens,
+            # The head holds until the next flush. What stands before the event holds for longer
+            # than the event, whose memories go with its turn.
+            stable=tuple(sorted({1 if head else 0, event} - {0})),
+            cache_key=self.cache_key,
         )
 
     def _with_prefetch(self, entry: Entry) -> Message:
@@ -137,6 +143,10 @@ class MainContext:
     def in_view(self, seq: int) -> bool:
         """Whether the message can be read now: resident, or a copy of it pinned."""
         return self.resident(seq) or seq in self.pinned
+
+
+def _is_event(message: Message) -> bool:
+    return message.role == "user" and message.kind == "talk"
 
 
 def _fenced(text: str) -> str:

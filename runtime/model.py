@@ -40,6 +40,9 @@ class ModelRequest:
         None  # ask for JSON of this schema (guided, extraction)
     )
     purpose: Literal["turn", "summary", "gist", "background"] = "turn"
+    # After so many messages a prefix ends that later requests repeat: where a cache may be marked.
+    stable: tuple[int, ...] = ()
+    cache_key: str = ""  # the same for all requests with this beginning; says nothing of whose
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pagemind.runtime import settings
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.legalise import Rules, provider_of, to_wire
 from pagemind.runtime.model import ModelRequest, ToolSchema
+from pagemind.runtime.models.window_probe import api_base_of
 
 # What the runtime decides itself; a definition may not set it behind its back.
 _OWN = {
@@ -43,6 +44,12 @@ class Endpoint:
         is_plain = self.name.startswith("ollama/")
         return self.name.replace("ollama/", "ollama_chat/", 1) if is_plain else self.name
 
+    @property
+    def is_openai(self) -> bool:
+        """OpenAI itself, and no other server that speaks its format."""
+        is_theirs = provider_of(self.name) == "openai"
+        return is_theirs and api_base_of(self.name, self.api_base) is None
+
 
 def completion_arguments(
     endpoint: Endpoint,
@@ -59,7 +66,8 @@ def completion_arguments(
     arguments: dict[str, Any] = {
         **endpoint.params,
         "model": endpoint.wire_name,
-        "messages": to_wire(request, endpoint.rules),
+        # A prompt that no other repeats, such as a summary's, is not worth writing to a cache.
+        "messages": to_wire(request, endpoint.rules, marked=request.purpose == "turn"),
         "max_tokens": request.max_tokens,
         "stream": streaming,
         "max_retries": 0,  # the SDK's, and litellm's: both repeat what must not be repeated
@@ -79,8 +87,10 @@ def completion_arguments(
         arguments["api_base"] = endpoint.api_base
     if key := endpoint.api_key or placeholder_key(endpoint.name, local=endpoint.local):
         arguments["api_key"] = key
-    if endpoint.rules.family == "anthropic" and request.purpose == "turn":
-        _mark_cache(arguments["messages"])
+    if endpoint.is_openai and request.cache_key:
+        # Agents of one definition share their first tokens, by which OpenAI chooses the machine
+        # that may have the prefix: with the key each has its own.
+        arguments.setdefault("prompt_cache_key", request.cache_key)
     if endpoint.rules.family == "ollama" and window:
         # Ollama's own default is small, and it cuts longer prompts without a word.
         arguments.setdefault("num_ctx", window)
@@ -92,24 +102,6 @@ def placeholder_key(name: str, *, local: bool) -> str | None:
     if not local or provider_of(name) != "openai" or os.environ.get("OPENAI_API_KEY"):
         return None
     return "none"
-
-
-def _mark_cache(messages: list[dict[str, Any]]) -> None:
-    """Anthropic caches up to a mark only: after the instructions, the core memory, and the whole.
-
-    Three of the four marks that a request may have; functions stand before the system message and
-    are covered by its marks.
-    """
-    mark = {"type": "ephemeral"}
-    if messages[0]["role"] == "system":
-        parts = messages[0]["content"]
-        for part in (parts[0], parts[-1]):
-            part["cache_control"] = mark
-    last = messages[-1]
-    if last["role"] == "tool":
-        last["cache_control"] = mark
-    else:
-        last["content"] = [{"type": "text", "text": last["content"], "cache_control": mark}]
 
 
 def _wire_tool(tool: ToolSchema) -> dict[str, Any]:

@@ -32,7 +32,6 @@ from pagemind.runtime.legalise import rules_for
 from pagemind.runtime.message import Message, Reasoning, Text, ToolCall
 from pagemind.runtime.model import ModelReply, ModelRequest, ToolSchema, Usage
 from pagemind.runtime.models.litellm_model import LitellmModel
-from pagemind.runtime.models.litellm_request import Endpoint, completion_arguments
 from pagemind.runtime.models.retry import Backoff
 from pagemind.runtime.models.stream_accumulator import StreamAccumulator
 from pagemind.runtime.models.window_probe import is_local, registry_window
@@ -271,27 +270,6 @@ def test_the_request_says_what_was_asked() -> None:
     assert body["response_format"]["json_schema"]["strict"] is True
     assert loose["response_format"]["json_schema"]["strict"] is False
     assert not server.illegal
-
-
-def test_anthropic_gets_its_cache_marks() -> None:
-    """The instructions, the core memory and the last message end a cached stretch in a turn."""
-
-    def marked(purpose: str, *history: Message) -> list[dict]:
-        request = ModelRequest(("head", "core"), history, TOOLS, purpose=purpose)
-        endpoint = Endpoint(
-            "anthropic/claude-x", rules_for("anthropic/claude-x"), None, "k", {}, False
-        )
-        return completion_arguments(
-            endpoint, request, streaming=True, seconds=9, window=None, temperature=False
-        )["messages"]
-
-    user = Message("user", (Text("go"),))
-    call = Message("assistant", (), tool_calls=(ToolCall("c1", "core_append", "{}"),))
-    result = Message("tool", (Text("done"),), tool_call_id="c1")
-    system, *_, last = marked("turn", user)
-    assert all("cache_control" in part for part in (*system["content"], *last["content"]))
-    assert "cache_control" in marked("turn", user, call, result)[-1]
-    assert "cache_control" not in json.dumps(marked("summary", user))
 
 
 def test_a_model_that_takes_no_temperature_gets_none() -> None:
