@@ -300,8 +300,8 @@ def _directory_fault(made: Page, children: Sequence[Page]) -> str:
         return f"{len(children)} children"
     if {child.level for child in children} != {made.level - 1}:
         return "children of another level"
-    if any(a.last_seq + 1 != b.first_seq for a, b in pairwise(children)):
-        return "children that do not follow each other"
+    if any(a.last_seq >= b.first_seq for a, b in pairwise(children)):
+        return "children that overlap"
     if (made.first_seq, made.last_seq) != (children[0].first_seq, children[-1].last_seq):
         return "another span"
     told = (made.messages, made.tokens)
