@@ -12,8 +12,8 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -26,8 +26,9 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition import AgentDefinition, parse_definition
 from pagemind.runtime.message import TRUST, Message, Origin, Provenance, Text
-from pagemind.runtime.model import Embedder
+from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.models.embedders import make_embedder
+from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import SearchFilters, SearchResult
 from pagemind.runtime.settings import (
@@ -112,6 +113,17 @@ class Lived:
         filters = SearchFilters(end=at) if at <= self.last else SearchFilters()
         return self.agent.engine.search("recall", query, filters, limit, **more)
 
+    @contextmanager
+    def copied(self, model: Model, embedder: Embedder | None) -> Iterator["Lived"]:
+        """The agent as it is now, in a home of its own: what it does there leaves no trace here."""
+        with tempfile.TemporaryDirectory(prefix="pagemind-bench-") as folder:
+            home = Path(folder) / "home"
+            shutil.copytree(self.runtime.home.path, home)
+            clock = FrozenClock(self.clock.now() + ASKED_AFTER)  # its ids are those of its time
+            with Runtime(home, clock=clock, embedder=embedder, background=False) as runtime:
+                agent = runtime.agent(AGENT, model=model, create=False)
+                yield Lived(runtime, agent, clock, self.seqs, self.last)
+
 
 def open_embedder(name: str, cache: Path | None) -> KeptVectors | None:
     """The embedder of a name (`none` is None), with the vectors that the cache has."""
@@ -121,9 +133,21 @@ def open_embedder(name: str, cache: Path | None) -> KeptVectors | None:
 
 @contextmanager
 def lived(
-    conversation: Conversation, embedding: str, embedder: KeptVectors | None, cache: Path | None
+    conversation: Conversation,
+    embedding: str,
+    embedder: KeptVectors | None,
+    cache: Path | None,
+    *,
+    model: Model | str | None = None,
+    parts: Parts = ALL,
+    **more: Any,
 ) -> Iterator[Lived]:
-    """An agent that lived through the conversation: from the cache if it is there."""
+    """An agent that lived through the conversation: from the cache if it is there.
+
+    With a `model`, which answers afterwards, the window is flushed as it fills, and the model
+    writes the summaries. `parts` and `more`, further keys of the definition, need no cache.
+    """
+    assert cache is None or not (more or model)
     with tempfile.TemporaryDirectory(prefix="pagemind-bench-") as folder:
         home = Path(folder) / "home"
         if cache is not None:
@@ -132,27 +156,35 @@ def lived(
         marker = home / "lived.json"
         if not marker.exists():
             shutil.rmtree(home, ignore_errors=True)  # a run that was stopped
-            _live(home, conversation, embedding, embedder)
+            _live(home, conversation, embedding, embedder, model, parts, more)
         seqs = json.loads(marker.read_text(encoding="utf-8"))
         last = max(turn.at for turn in conversation.turns)
         clock = FrozenClock(last + ASKED_AFTER)
-        with Runtime(home, clock=clock, embedder=embedder, background=False) as runtime:
-            agent = runtime.agent(AGENT, model=_model(), create=False)
+        opened = Runtime(home, clock=clock, embedder=embedder, background=False, parts=parts)
+        with opened as runtime:
+            agent = runtime.agent(AGENT, model=model or _model(), create=False)
             yield Lived(runtime, agent, clock, seqs, last)
 
 
 def _live(
-    home: Path, conversation: Conversation, embedding: str, embedder: KeptVectors | None
+    home: Path,
+    conversation: Conversation,
+    embedding: str,
+    embedder: KeptVectors | None,
+    model: Model | str | None,
+    parts: Parts,
+    more: Mapping[str, Any],
 ) -> None:
     """Let an agent live through the conversation, to the last vector."""
     first = conversation.turns[0].at
     clock = FrozenClock(first)
     seqs: dict[str, int] = {}
-    with Runtime(home, clock=clock, embedder=embedder, background=False) as runtime:
-        agent = runtime.agent(AGENT, _definition(embedding), model=_model())
+    with Runtime(home, clock=clock, embedder=embedder, background=False, parts=parts) as runtime:
+        agent = runtime.agent(AGENT, _definition(embedding, more), model=model or _model())
         queue, session = agent.queue_manager, conversation.turns[0].session
         # One transaction: a commit for each turn is what durability costs, and not measured here.
-        with agent.state.database.transaction():
+        # Nothing leaves the window before it ends.
+        with nullcontext() if model else agent.state.database.transaction():
             for turn in conversation.turns:
                 passed = (turn.at - clock.now()).total_seconds()
                 clock.advance(seconds=passed)
@@ -170,6 +202,8 @@ def _live(
                     )
                 )
                 seqs[turn.id] = stored.seq
+                if model:
+                    queue.settle()
         queue.make_room()
         assert runtime.drain(agent, DRAIN_SECONDS), "the write-back did not end"
         if embedder is not None:
@@ -189,9 +223,11 @@ def _wait_for_vectors(runtime: Runtime) -> None:
             time.sleep(0.2)
 
 
-def _definition(embedding: str) -> AgentDefinition:
-    text = f"name: {AGENT}\nembedding: {embedding}\ntimezone: UTC\ncontext_window: 8192\n"
-    return parse_definition(text, "benchmark")
+def _definition(embedding: str, more: Mapping[str, Any]) -> AgentDefinition:
+    written = {
+        "name": AGENT, "embedding": embedding, "timezone": "UTC", "context_window": 8192, **more
+    }  # fmt: skip
+    return parse_definition(json.dumps(written), "benchmark")  # JSON is YAML
 
 
 def _model() -> ScriptedModel:
