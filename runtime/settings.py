@@ -100,8 +100,8 @@ FIND_HITS = 50  # messages, and gists, that page_find looks at
 FIND_PAGES = 8  # that it names at most
 FIND_IN_VIEW = 4  # matches that still are in view are told if they are among the best so many
 FIND_WHY_TOKENS = 40  # of the line that says why
-FIND_MORE = 0.25  # what a page's second hit adds to its first, the third to the second …
-FIND_GIST = 0.5  # … and its gist: made of names and numbers, it lacks most of what was said
+FIND_MORE = 0.05  # what a page's second hit adds to its first, the third to the second …
+FIND_GIST = 0.1  # … and its gist (measured: more costs exact questions their page)
 
 # --- model calls --------------------------------------------------------------------------------
 

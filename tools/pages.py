@@ -10,7 +10,10 @@ from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import ToolContext, ToolResult, tool
 from pagemind.tools.filtering import filters
 
-_FOUND_LEAST = 3  # pages named, however small the window
+_HEAD_TOKENS = 16  # the first line of page_find
+_LEAST_TOKENS = 40  # of a page that it names: less says nothing …
+_WHY_LEAST = 12  # … nor does a shorter line …
+_GIST_LEAST = 8  # … or gist
 
 
 @tool(effect="none")
@@ -78,45 +81,42 @@ def page_unpin(ctx: ToolContext, id: str) -> str:
 
 
 def _found(found: PagesFound, budget: int, now: datetime) -> tuple[str, tuple[Hit, ...]]:
-    """As many of the pages as the budget holds, and the messages whose lines are shown."""
+    """The pages in as many tokens, each with its share of them, and the messages that are shown."""
     count = TokenCounter().count
     total = len(found.pages)
     head = f"{total} page{'' if total == 1 else 's'} among {found.searched:,}"
     tail = [f"({warning})" for warning in found.warnings]
     if found.in_context:
-        ids = ", ".join(hit.id for hit in found.in_context[:FIND_PAGES])
-        tail.append(f"still in view: {ids}")
-    left = budget - count(head) - sum(count(line) for line in tail) - 8
+        tail.append(f"still in view: {', '.join(hit.id for hit in found.in_context)}")
+    left = budget - _HEAD_TOKENS - sum(count(line) + 1 for line in tail)
     lines: list[str] = []
-    shown: list[Hit] = []
-    named = 0
-    for page in found.pages:
-        entry = _entry(page, now)
-        cost = sum(count(line) + 1 for line in entry)
-        if named >= _FOUND_LEAST and cost > left:
+    named: list[FoundPage] = []
+    for at, page in enumerate(found.pages):
+        if named and left < _LEAST_TOKENS:
             break
-        if cost > left:
-            entry = [shorten(line, max(12, left // 2), count) for line in entry]
-            cost = sum(count(line) + 1 for line in entry)
-        left -= cost
+        entry = _entry(page, now, max(_LEAST_TOKENS, left // (total - at)))
+        left -= sum(count(line) + 1 for line in entry)
         lines += entry
-        named += 1
-        if page.why is not None:
-            shown.append(page.why)
-    if named < total:
-        head += f", the best {named}"
-    return "\n".join([head, *lines, *tail]), tuple(shown)
+        named.append(page)
+    if len(named) < total:
+        head += f", the best {len(named)}"
+    shown = tuple(page.why for page in named if page.why is not None)
+    return "\n".join([head, *lines, *tail]), shown
 
 
-def _entry(page: FoundPage, now: datetime) -> list[str]:
-    """`p17 [2026-05-08] gist`, and under it the line that fits."""
-    zone = now.tzinfo
-    days = list(
-        dict.fromkeys(f"{at.astimezone(zone):%Y-%m-%d}" for at in (page.first_at, page.last_at))
-    )
-    lines = [f"{page.id} [{' – '.join(days)}] {' '.join(page.gist.split())}"]
+def _entry(page: FoundPage, now: datetime, tokens: int) -> list[str]:
+    """`p17 [2026-05-08] gist`, and under it the line that fits, which goes first where it is
+    tight."""
+    count = TokenCounter().count
+    days = [f"{at.astimezone(now.tzinfo):%Y-%m-%d}" for at in (page.first_at, page.last_at)]
+    start = f"{page.id} [{' – '.join(dict.fromkeys(days))}]"
+    left = tokens - count(start)
+    lines = []
     if page.why is not None:
-        hit = page.why
-        said = shorten(" ".join(hit.text.split()), FIND_WHY_TOKENS, TokenCounter().count)
-        lines.append(f"  {hit.id} {hit.speaker or hit.role}: {said}")
-    return lines
+        name = f"  {page.why.id} {page.why.speaker or page.why.role}: "
+        room = min(FIND_WHY_TOKENS, left - count(name))
+        said = shorten(" ".join(page.why.text.split()), max(_WHY_LEAST, room), count)
+        lines.append(f"{name}{said}")
+        left -= count(lines[0]) + 1
+    gist = shorten(" ".join(page.gist.split()), left, count) if left >= _GIST_LEAST else ""
+    return [f"{start} {gist}".strip(), *lines]

@@ -1,6 +1,6 @@
 """page_in, page_find, page_pin and page_unpin, over a small fake of the service."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -101,15 +101,17 @@ def test_what_is_still_in_view_is_named_by_its_id() -> None:
     assert result.text.splitlines()[-2:] == ["(no meanings)", "still in view: m42"]
 
 
-def test_the_answer_keeps_to_its_tokens() -> None:
-    """Long gists are cut before a page is left out; how many are left out is said."""
+@pytest.mark.parametrize(("tokens", "least"), [(100, 2), (200, 4), (600, 8)])
+def test_the_answer_keeps_to_its_tokens(tokens: int, least: int) -> None:
+    """Gists and lines are cut before a page is left out; how many are left out is said."""
     long = "harbour light and boats at berth " * 12
-    some = tuple(FoundPage(f"p{n}", AT, AT, long, 1.0, WHY) for n in range(1, 9))
-    count = TokenCounter().count
-    text = found(FakePages(PagesFound(some, 41)), 200, query="boat").text
-    assert text.startswith("8 pages among 41, the best ")
-    assert count(text) <= 200
-    assert len([line for line in text.splitlines() if line.startswith("p")]) >= 2
+    why = replace(WHY, text="the light of the harbour was out " * 9)
+    some = tuple(FoundPage(f"p{n}", AT, AT, long, 1.0, why) for n in range(1, 9))
+    text = found(FakePages(PagesFound(some, 41)), tokens, query="boat").text
+    named = [line for line in text.splitlines() if line.startswith("p")]
+    assert len(named) >= least
+    assert text.startswith("8 pages among 41" + (f", the best {len(named)}" * (len(named) < 8)))
+    assert TokenCounter().count(text) <= tokens + 8
 
 
 def test_a_time_alone_is_enough() -> None:
