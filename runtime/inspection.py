@@ -27,6 +27,8 @@ class Inspection:
     conversation: int
     pins: tuple[Pin, ...]  # all of them …
     pinned: tuple[str, ...]  # … and whose copies the window shows
+    prefetch: str  # the memories that stood before the event in the newest step
+    prefetch_tokens: int
 
     def as_json(self) -> dict[str, Any]:
         """The answer of `inspect --json` (contract), without the schema number."""
@@ -54,6 +56,7 @@ class Inspection:
                 {"id": pin.target, "tokens": pin.tokens, "shown": pin.target in self.pinned}
                 for pin in self.pins
             ],
+            "prefetch": {"tokens": self.prefetch_tokens, "text": self.prefetch},
         }
 
 
@@ -68,6 +71,7 @@ def inspect(
     pins: Sequence[Pin],
 ) -> Inspection:
     """Gather it. `window` is the model's own, `pressure` is in our tokens."""
+    prefetch = state.history.prefetch_of_step(state.history.last_step)
     return Inspection(
         model=model,
         window=window,
@@ -82,4 +86,6 @@ def inspect(
         conversation=state.journal.conversation,
         pins=tuple(pins),
         pinned=context.pinned.targets,
+        prefetch=prefetch,
+        prefetch_tokens=context.counter.count(prefetch),
     )

@@ -176,6 +176,22 @@ def test_a_request_with_memories_can_be_made_again(runtime: Runtime) -> None:
         assert made_again(agent, step) == digest
 
 
+def test_inspect_shows_the_last(runtime: Runtime) -> None:
+    """What stood before the newest event can be read afterwards, though it left the prompt."""
+    model = ScriptedModel(after="I see.")
+    agent = runtime.agent("ada", definition=definition(), model=model)
+    agent.insert("My boat is called Nomad and lies in Lagos.")
+    agent.send("Where does my boat Nomad lie?")
+    with runtime.reader("ada") as reader:
+        shown = reader.inspect().as_json()["prefetch"]
+    line = "a1 2026-01-05 My boat is called Nomad and lies in Lagos."
+    assert shown["text"].endswith(f"\n{line}\n</memories>")
+    assert shown["tokens"] == agent.context.counter.count(shown["text"])
+    agent.send("Thanks!")
+    with runtime.reader("ada") as reader:
+        assert reader.inspect().as_json()["prefetch"] == {"tokens": 0, "text": ""}
+
+
 def test_it_is_on_by_default_in_small_windows_only(runtime: Runtime) -> None:
     """Below 8,000 usable tokens, unless the definition says."""
     for window, more, placed in (

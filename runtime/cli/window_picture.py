@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pagemind.runtime.cli.render import bar, console, plural
+from pagemind.runtime.cli.render import bar, console, one_line, plural
 
 if TYPE_CHECKING:
     from pagemind.runtime.inspection import Inspection
@@ -79,6 +79,10 @@ def picture(found: "Inspection", *, name: str) -> None:
         waits |= dict.fromkeys(found.pinned, "")
         pins = [f"{pin.target} ({pin.tokens:,}{waits[pin.target]})" for pin in found.pins]
         out.print(f"pins      {', '.join(pins)}", soft_wrap=True)
+    if found.prefetch:
+        out.print(f"prefetch  {found.prefetch_tokens:,} tokens before the last event:")
+        for memory in found.prefetch.splitlines()[1:-1]:
+            out.print(Text(f"          {one_line(memory)}"), soft_wrap=True)
     waiting = f" ({found.unwritten:,} not in LanceDB yet)" if found.unwritten else ""
     out.print(
         f"disk      {plural(found.recall, 'message')}{waiting}, "

@@ -165,6 +165,11 @@ class History:
                 ),
             )
 
+    def prefetch_of_step(self, step: int) -> str:
+        """The memories that a step's request showed before the event; "" for none."""
+        row = self._db.one("SELECT prefetch_sha256 FROM steps WHERE step = ?", (step,))
+        return self.text(row["prefetch_sha256"]) if row else ""
+
     def end_step(self, step: int, *, usage: Usage, cost: float | None, finish: str) -> None:
         self._db.write(
             "UPDATE steps SET prompt_tokens = ?, completion_tokens = ?, cached_tokens = ?,"
