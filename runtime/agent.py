@@ -37,6 +37,7 @@ from pagemind.runtime.message import Message
 from pagemind.runtime.model import Model
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.services import PinAnswer
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow, text_digest
 from pagemind.runtime.tiers.search import Search
@@ -415,6 +416,17 @@ class Agent:
         with self._lock:
             by_person = self.archival.for_person(document)
             return by_person.insert(text, tags=tags, importance=importance, metadata=metadata)
+
+    def pin(self, id: str) -> PinAnswer:
+        """A person keeps a copy of a message (m42) or page (p17) in view from the next flush on.
+        Raises ToolFailed: unknown id, no room for it."""
+        with self._lock:
+            return self.queue_manager.pinning.pin(id)
+
+    def unpin(self, id: str) -> PinAnswer:
+        """A person lets it go. Raises ToolFailed for what is not pinned."""
+        with self._lock:
+            return self.queue_manager.pinning.unpin(id)
 
     def restore_block(self, label: str, version: int) -> str:
         """A person takes an edit of core memory back; the value. Raises BlockNotFound, NotFound."""

@@ -202,6 +202,14 @@ _QUERIES: tuple[tuple[str, str, str], ...] = (
         " WHERE form NOT IN ('full', 'excerpt', 'handle', 'reading', 'gone')",
     ),
     (
+        "pins",
+        "of messages or pages that are not there",
+        "SELECT target FROM pins WHERE NOT (CASE substr(target, 1, 1)"
+        " WHEN 'm' THEN CAST(substr(target, 2) AS INTEGER) IN (SELECT seq FROM messages)"
+        " WHEN 'p' THEN CAST(substr(target, 2) AS INTEGER) IN"
+        " (SELECT number FROM pages WHERE kind = 'page') ELSE 0 END)",
+    ),
+    (
         "outbox",
         "of messages or passages that are not there",
         "SELECT tier || ' ' || key FROM outbox WHERE op = 'put' AND NOT (CASE tier"
@@ -340,7 +348,8 @@ def _fault(
     last: int,
 ) -> str:
     """What an epoch refers to and is not there; "" for nothing."""
-    if not {epoch.system_sha256, epoch.tools_sha256, epoch.table_sha256} <= texts:
+    used = {epoch.system_sha256, epoch.tools_sha256, epoch.table_sha256, epoch.pinned_sha256}
+    if not used <= texts:
         return "a text is missing"
     if not set(epoch.blocks.items()) <= versions:
         return "a version of a block is missing"

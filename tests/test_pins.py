@@ -274,8 +274,8 @@ def test_pins_take_from_what_the_queue_keeps(tmp_path: Path) -> None:
     with agent_at(tmp_path, ScriptedModel(after="Yes."), small(4096, *PAGING)) as agent:
         for number in range(12):
             agent.send(sentence(number, 60))
-        agent.queue_manager.pinning.pin("m1")
-        agent.queue_manager.pinning.pin("m3")
+        agent.pin("m1")
+        agent.pin("m3")
         for number in range(12, 40):
             agent.send(sentence(number, 60))
         pressure = agent.queue_manager.measure()

@@ -89,6 +89,8 @@ BREACHES = [
     ("UPDATE texts SET text = text || 'x'", "texts"),
     ("UPDATE steps SET epoch = 1000 WHERE step = 2", "steps"),
     ("INSERT INTO views VALUES (10000, 1, 'full', 0)", "views"),
+    ("INSERT INTO pins VALUES ('m10000', '', 1)", "pins"),
+    ("INSERT INTO pins VALUES ('d1', '', 1)", "pins"),
     ("INSERT INTO outbox (tier, key, op) VALUES ('recall', 10000, 'put')", "outbox"),
     ("UPDATE line_ranges SET last_seq = 10000", "line"),
 ]

@@ -240,7 +240,7 @@ def test_what_is_pinned_stays_data(tmp_path: Path) -> None:
     with agent_at(tmp_path, quiet("Yes.", "Yes.", "Yes."), LONG) as agent:
         agent.observe(evil, source="web", speaker="x")
         agent.send("Hello.")
-        agent.queue_manager.pinning.pin("m1")
+        agent.pin("m1")
         agent.flush()
         head = agent.context.render(128).messages[0].text
         for tag in ("</pin>", "</pinned>", "</earlier>"):
