@@ -18,8 +18,17 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.shorten import shorten
 
-_WORD = re.compile(r"[^\W\d_][\w'’-]+|\d[\w.,:/-]*\w|\d", re.UNICODE)
+_WORD = re.compile(
+    r"https?://[^\s<>\"”)\]]+|[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"  # addresses are one word
+    r"|[^\W\d_][\w'’-]+|\d[\w.,:/-]*\w|\d",
+    re.UNICODE,
+)
 _TELLING = re.compile(r"[A-Z][\w'’-]+|[\w.,+-]*\d[\w.,:/-]*|\S+@\S+|https?://\S+")
+_IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d_])|@|://")  # letters and digits, an address
+_CALENDAR = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june"
+    " july august september october november december".split()
+)
 _THEME = 4  # children that share a word: it is what the directory is about
 _LONGEST = 40  # characters of a word that names something; longer ones are data
 _COMMON = frozenset(
@@ -32,10 +41,11 @@ _COMMON = frozenset(
 
 
 def keywords(texts: Sequence[str], limit: int = GIST_KEYWORDS) -> tuple[str, ...]:
-    """The telling words of a page: names, numbers and dates first, then frequent content words.
+    """The telling words of a page: identifiers first, then names, numbers and dates, then content
+    words that are frequent or long.
 
-    A telling word that comes back goes first; then each text in turn gives one of its own, so that
-    a single list of numbers does not take all the room.
+    Names that come back go before others; then each text in turn gives one of its own, so that a
+    single list of numbers does not take all the room. Days and months tell little.
     """
     telling: Counter[str] = Counter()
     plain: Counter[str] = Counter()
@@ -45,10 +55,16 @@ def keywords(texts: Sequence[str], limit: int = GIST_KEYWORDS) -> tuple[str, ...
         own.append([word for word in dict.fromkeys(names) if word not in telling])
         telling.update(names)
         plain.update(others)
-    best = [word for word, times in telling.most_common(limit // 2) if times > 1]
-    best += [word for word in _in_turn(own) if word not in best][: limit - len(best)]
+    strong = [word for word in telling if word.lower() not in _CALENDAR]
+    best = [word for word in strong if _IDENTIFIER.search(word)][: limit // 2]
+    repeated = [word for word, times in telling.most_common() if times > 1 and word in strong]
+    best += [word for word in repeated if word not in best][: limit // 4]
+    most = limit * 3 // 4
+    best += [w for w in _in_turn(own) if w not in best and w in strong][: max(0, most - len(best))]
     seen = {word.lower() for word in best}
-    best += [word for word, _ in plain.most_common(limit * 2) if word not in seen]
+    longest = sorted(plain, key=lambda word: -len(word) - 3 * plain[word])
+    best += [word for word in longest if word not in seen]
+    best += [word for word in telling if word not in best]
     return tuple(best[:limit])
 
 
@@ -96,7 +112,7 @@ def directory_gist(
     about, something of it stands in the line.
     """
     times = Counter(word for child in children for word in dict.fromkeys(child.keywords))
-    themes = [word for word, n in times.most_common() if n >= _THEME][: DIRECTORY_KEYWORDS // 4]
+    themes = [word for word, n in times.most_common() if n >= _THEME][: DIRECTORY_KEYWORDS // 8]
     own = [[word for word in child.keywords if word not in themes] for child in children]
     words = [*themes, *_in_turn(own)][:DIRECTORY_KEYWORDS]
     # A word too many would be cut in the middle: verbatim or not at all.

@@ -28,6 +28,20 @@ def test_names_numbers_and_dates_come_first() -> None:
     assert "sailed" in words
 
 
+def test_identifiers_go_before_all_else() -> None:
+    """They are what is asked for to the letter, whatever else a page names; days tell little."""
+    crowd = [f"On Monday we met {name} at {n}." for n, name in enumerate("Ada Bo Cy Di Ed".split())]
+    words = keywords([*crowd * 3, "The ticket is ZQ-90017, mail to ana@example.org."], 8)
+    assert set(words[:2]) == {"ZQ-90017", "ana@example.org"}
+    assert "Monday" not in words
+
+
+def test_a_list_of_numbers_leaves_room_for_the_rest() -> None:
+    """Each text in turn gives a word of its own."""
+    words = keywords([" ".join(f"1,{n}" for n in range(200, 260)), "We sail with Nomad."], 16)
+    assert "Nomad" in words
+
+
 def test_a_capital_at_the_start_of_a_sentence_says_nothing() -> None:
     """ "Yesterday" is no name, "Porto" is."""
     assert keywords(["Yesterday we walked. Tomorrow we walk to Porto."])[0] == "Porto"

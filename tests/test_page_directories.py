@@ -10,9 +10,10 @@ from kernel_kit import agent_at, runtime_at, sentence, small
 from laws import holds
 from page_kit import page as a_page
 
+from pagemind.runtime.cli.doctor_deep import mend
 from pagemind.runtime.clock import FrozenClock, SystemClock
 from pagemind.runtime.invariants import Finding, check_state
-from pagemind.runtime.settings import HEAT_DECAY
+from pagemind.runtime.settings import HEAT_DECAY, HEAT_HIT
 from pagemind.runtime.state.state import State
 from pagemind.runtime.testing import ScriptedModel, call
 from pagemind.runtime.tokens import TokenCounter
@@ -74,8 +75,8 @@ def test_looking_at_the_tree_reads_few_rows(state: State) -> None:
         "SELECT * FROM pages WHERE parent = 3 ORDER BY first_seq",
         "SELECT * FROM pages WHERE heat > 0 ORDER BY heat_turn DESC LIMIT 256",
         "SELECT level, count(*) AS tops FROM pages WHERE parent IS NULL GROUP BY level",
-        "SELECT * FROM pages INDEXED BY pages_author WHERE gist_author = 'runtime' AND kind = 'page'"
-        " ORDER BY number DESC LIMIT 8",
+        "SELECT * FROM pages INDEXED BY pages_author WHERE gist_author = 'runtime'"
+        " AND kind = 'page' ORDER BY number DESC LIMIT 8",
     ):
         plan = " ".join(row["detail"] for row in state.database.rows(f"EXPLAIN QUERY PLAN {sql}"))
         assert "USING INDEX pages_" in plan or "USING COVERING INDEX pages_" in plan, plan
@@ -184,6 +185,34 @@ def test_a_breach_is_found_and_repaired(used: Path, tmp_path: Path, breach: str)
             writer.state.pages.rebuild_directories(count)
             assert tree(writer.state) == wanted
             assert check_state(writer.state) == []
+
+
+def test_the_doctor_repairs_them(used: Path, tmp_path: Path) -> None:
+    """What `doctor --deep --repair` does about a broken tree, and says of it."""
+    home = copied(used, tmp_path, BREACHES[0])
+    with runtime_at(home) as runtime:
+        with runtime.reader("ada") as reader:
+            found = check_state(reader.state)
+        told = list(mend(runtime, "ada", found, 0.0))
+        assert any(line.startswith("directories of pages made anew") for line in told)
+        with runtime.reader("ada") as reader:
+            assert check_state(reader.state) == []
+
+
+def test_what_a_search_shows_gets_warmer(tmp_path: Path) -> None:
+    """The pages of its results: less than by reading them."""
+    model = ScriptedModel(after="Noted.", summary=lambda _: "They talked.")
+    with agent_at(tmp_path, model, small(2400, "page_in", "recall_search")) as agent:
+        for number in range(6):
+            agent.send(sentence(number))
+        agent.flush()
+        model._answers = iter([call("recall_search", query="K0003"), "Found."])
+        agent.send("What is item three worth?")
+        journal = agent.state.journal
+        said = next(m.seq for m, _, _ in journal.range(1, 12) if "K0003" in m.text)
+        warm = {page.number: page.heat for page in agent.state.pages.all() if page.heat}
+        assert agent.state.pages.of([said])[said] in warm
+        assert max(warm.values()) <= HEAT_HIT
 
 
 def test_a_home_without_directories_gets_them_when_it_is_opened(used: Path, tmp_path: Path) -> None:
