@@ -18,6 +18,7 @@ from pagemind.runtime.message import TRUST
 from pagemind.runtime.models.plain_talk import content
 from pagemind.runtime.services import Hit, SearchFilters, SearchResult
 from pagemind.runtime.settings import (
+    PREFETCH_BESIDE,
     PREFETCH_LINE_MIN_TOKENS,
     PREFETCH_LINE_SHARE,
     PREFETCH_LOOK,
@@ -125,7 +126,10 @@ class Prefetcher:
             ranked.extend(scored[: lookup.limit])
         in_view = _plain(self._in_view())
         chosen: list[Hit] = []
-        for _, hit in sorted(ranked, key=lambda each: -each[0]):
+        best = max((score for score, _ in ranked), default=0.0)
+        for score, hit in sorted(ranked, key=lambda each: -each[0]):
+            if score < best * PREFETCH_BESIDE:
+                break
             if _plain(hit.text) not in in_view and not any(_same(hit, one) for one in chosen):
                 chosen.append(hit)
         return chosen

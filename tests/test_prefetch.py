@@ -279,6 +279,17 @@ def test_a_slow_search_gives_the_next_events_peace() -> None:
     assert len(searches) == 2
 
 
+def test_what_bears_much_less_than_the_best_is_left_out() -> None:
+    """One good memory is not followed by the middling ones that would also pass."""
+    other = Hit("a2", "archival", "A boat race is on Sunday.", 1.0, origin="user", cosine=0.41)
+    best = Hit("a1", "archival", "The boat Nomad lies in Lagos.", 1.0, origin="user", cosine=0.8)
+    for hits, ids in (((best, other), ("a1",)), ((other,), ("a2",))):
+        search = SearchResult(hits, 2)
+        found = prefetcher(lambda *_, s=search: s, FrozenClock(), 0.4).fetch(1, "the boat Nomad")
+        assert found is not None
+        assert found.ids == ids
+
+
 def test_origin_date_and_archive_are_told() -> None:
     """A shared archive's passage keeps its whole id; times are those of the agent's zone."""
     hit = Hit(
