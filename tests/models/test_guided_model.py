@@ -284,7 +284,7 @@ def test_noting_a_fact_leaves_the_prefix_of_the_reply() -> None:
 def test_other_requests_pass_through() -> None:
     """Summaries and requests with a schema of their own are the inner model's alone."""
     model = ScriptedModel(["a summary"])
-    asked = ModelRequest((), (Message("user", (Text("My name is Ada."),)),), purpose="gist")
+    asked = ModelRequest((), (Message("user", (Text("My name is Ada."),)),), purpose="summary")
     assert GuidedModel(model).complete(asked).text == "a summary"
     assert model.requests == [asked]
 
