@@ -3,7 +3,8 @@
     time      the fact's time is given: page_in alone, from the table in the prompt downwards
     gists     the question is given: page_in alone, always what the shown gists promise most;
               within 1, 2 and 4 times the bound
-    find      page_find with the question, then page_in of what it names, within the bound
+    find      page_find with the question, then page_in of what it names; within 1 and 2 times the
+              bound, and of all that it names
     prefetch  the question is asked: what the runtime places before it, and how much of that is
               beside the point
 
@@ -115,16 +116,17 @@ class Needles:
         times = ways.by_time(facts)
         outcomes = {
             "gists": ways.all(asked, lambda question: ways.gists(question, max(TIMES) * limit)),
-            "find": ways.all(asked, lambda question: ways.find(question, limit)),
+            "find": ways.all(asked, ways.find),
         }
         placed = ways.by_prefetch(asked)
         groups = {name: Found() for name in GROUPS}
         kinds: dict[str, Found] = {}
         for at, question in enumerate(asked):
-            reads = outcomes["gists"][at]
+            gists, find = outcomes["gists"][at], outcomes["find"][at]
             found = {
-                **{f"gists_{n}x": reads is not None and reads <= n * limit for n in TIMES},
-                "find": outcomes["find"][at] is not None,
+                **{f"gists_{n}x": gists is not None and gists <= n * limit for n in TIMES},
+                **{f"find_{n}x": find is not None and find <= n * limit for n in TIMES[:2]},
+                "find": find is not None,
                 "prefetch": placed[at],
             }
             for each in (
@@ -188,8 +190,8 @@ class _Ways:
     def gists(self, question: Question, limit: int) -> Lookup[int | None]:
         return _by_gists(question.text, [self._line_of(turn) for turn in question.evidence], limit)
 
-    def find(self, question: Question, limit: int) -> Lookup[int | None]:
-        return _by_find(question.text, [self._line_of(turn) for turn in question.evidence], limit)
+    def find(self, question: Question) -> Lookup[int | None]:
+        return _by_find(question.text, [self._line_of(turn) for turn in question.evidence])
 
     def by_prefetch(self, asked: Sequence[Question]) -> list[bool]:
         """Whether all evidence stands before each question when it is asked."""
@@ -258,11 +260,11 @@ def _by_gists(query: str, wanted: Sequence[str], limit: int) -> Lookup[int | Non
     return None
 
 
-def _by_find(query: str, wanted: Sequence[str], limit: int) -> Lookup[int | None]:
+def _by_find(query: str, wanted: Sequence[str]) -> Lookup[int | None]:
     """Ask once, read what is named; the pages read until all evidence was."""
     request = yield call("page_find", query=query)
     missing = set(wanted)
-    for reads, page in enumerate(pages_in(result(request))[:limit], 1):
+    for reads, page in enumerate(pages_in(result(request)), 1):
         text, _ = yield from read(page)
         missing -= {line for line in missing if has_line(text, line)}
         if not missing:

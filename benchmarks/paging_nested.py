@@ -3,8 +3,8 @@
 140 pairs of UUIDs are told, 5 a message, in an order of each life's own. A value may be a key
 again, up to four times over; the answer is the value that is none. The lookup looks every key up
 with page_find and reads with page_in what it names, sees what a model sees and follows what it
-finds; beside it stands the same life without functions that read pages. With --model a model is
-asked in their place.
+finds; beside it stands the same life without functions that read pages and without prefetching.
+With --model a model is asked in their place.
 """
 
 import random
@@ -117,7 +117,8 @@ def _lived(one: Life, window: int, tools: Sequence[str], model: str | None) -> I
     """Tell an agent the pairs, and ask it once for each level."""
     talker = Talker(lambda request: "Noted.")
     clock = FrozenClock()
-    made = definition(window, tools=list(tools))
+    more = {} if "pages" in tools else {"prefetch": {"tokens": 0}}
+    made = definition(window, tools=list(tools), **more)
     with temporary_runtime(clock) as runtime:
         watch = Watch(scripted(talker))
         agent = runtime.agent(AGENT, made, model=watch)

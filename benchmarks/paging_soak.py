@@ -88,8 +88,9 @@ class Cost:
     sliding: int
     cached: float
     replay_cached: float
-    tokens: float  # a turn, of the turns since the last
-    seconds: float
+    tokens: float  # of this turn
+    seconds: float  # of all threads …
+    own: float  # … and of the one that waits for the answer
 
 
 @dataclass
@@ -103,7 +104,8 @@ class Soak:
     watch: Watch = field(init=False)
     facts: list[Fact] = field(init=False)
     told: dict[int, datetime] = field(default_factory=dict)
-    turns: list[tuple[int, float]] = field(default_factory=list)  # requests after each, its CPU
+    # Requests after each, CPU of all threads, CPU of the thread that waits for the answer.
+    turns: list[tuple[int, float, float]] = field(default_factory=list)
     history: list[int] = field(default_factory=list)  # tokens of all that was said, after each
     tables: list[tuple[int, int]] = field(default_factory=list)  # pages, tokens of the table
     reads: dict[str, int] = field(default_factory=dict)
@@ -135,21 +137,24 @@ class Soak:
             agent = runtime.agent(AGENT, made, model=self.watch)
             self.usable = agent.queue_manager.measure().usable
             facts = {fact.exchange: fact.text for fact in self.facts}
-            said = 0
+            said, shown = 0, ""
             for number, text in enumerate(texts(self.messages // 2)):
                 self._pass_time(number)
                 self.told[number] = self.clock.now()
                 spoken = facts.get(number, text)
-                cpu, watched = time.process_time(), self.watch.seconds
+                watched, own = self.watch.seconds, time.thread_time()
+                cpu = time.process_time()
                 turn = agent.send(spoken)
                 assert turn.stop_reason == "answered", turn.reasons
-                cpu = time.process_time() - cpu - (self.watch.seconds - watched)
+                watched = self.watch.seconds - watched
+                cpu = time.process_time() - cpu - watched
+                own = time.thread_time() - own - watched
                 said += counter.count(spoken) + counter.count(turn.text) + 8
-                self.turns.append((len(self.watch.sent), cpu))
+                self.turns.append((len(self.watch.sent), cpu, own))
                 self.history.append(said)
-                if turn.pages_written:
-                    shown = counter.count(agent.context.table)
-                    self.tables.append((agent.state.pages.count(), shown))
+                if agent.context.table != shown:
+                    shown = agent.context.table
+                    self.tables.append((agent.state.pages.count(), counter.count(shown)))
             self.pages = agent.state.pages.count()
             if self.refresh == "on_flush" and not self.prefetch:
                 self.reach(agent, talker)
@@ -211,7 +216,7 @@ class Soak:
         sums = {"sent": 0, "replay": 0, "sliding": 0, "cached": 0.0, "replay_cached": 0.0}
         before = 0
         background = self.watch.background / max(1, len(self.turns))
-        for number, ((until, seconds), said) in enumerate(
+        for number, ((until, seconds, own_seconds), said) in enumerate(
             zip(self.turns, self.history, strict=True)
         ):
             own = sent[before:until]
@@ -225,7 +230,9 @@ class Soak:
             sums["replay_cached"] += whole - (1 - CACHED) * (own[0].fixed + history)
             sums["sliding"] += min(self.usable, whole)
             tokens = sum(each.tokens for each in own)
-            made.append(Cost(2 * (number + 1), **sums, tokens=tokens, seconds=seconds))
+            made.append(
+                Cost(2 * (number + 1), **sums, tokens=tokens, seconds=seconds, own=own_seconds)
+            )
             before = until
         return made
 
@@ -274,6 +281,8 @@ class Soak:
                 [c.tokens for c in late], [c.tokens for c in early]
             ),
             "cpu_late_vs_early": _ratio([c.seconds for c in late], [c.seconds for c in early]),
+            "cpu_waited_for_late_vs_early": _ratio([c.own for c in late], [c.own for c in early]),
+            "cpu_without_lookups_late_vs_early": _ratio(_plain_turns(late), _plain_turns(early)),
             "cpu_ms_a_turn": round(1000 * sum(c.seconds for c in late) / len(late), 2),
         }
 
@@ -292,6 +301,12 @@ class Soak:
                 found.append({"pages": pages, "tokens": tokens})
                 next_ = 2 * pages
         return found
+
+
+def _plain_turns(costs: Sequence[Cost]) -> list[float]:
+    """Seconds of the turns that neither search nor read nor edit."""
+    every = (SEARCH_EVERY, EDIT_EVERY, READ_EVERY)
+    return [c.own for c in costs if all((c.messages // 2) % n for n in every)]
 
 
 def _ratio(late: Sequence[float], early: Sequence[float]) -> float:

@@ -66,7 +66,7 @@ def test_scripts_find_the_keys_of_a_soak(life: dict[str, Any]) -> None:
 
 
 def test_the_task_of_the_paper_is_solved_at_every_level() -> None:
-    """Where the same window without functions that read pages fails."""
+    """Where the same window without paging functions and prefetching fails."""
     found = nested.nested(1, 8192)
     right = {way: [row["right"] for row in found["rows"] if row["way"] == way] for way in WAYS}
     assert right["paging"] == [100.0] * 5
