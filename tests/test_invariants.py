@@ -37,10 +37,8 @@ from pagemind.runtime.tool import make_tool
 RULES = {family: rules_for(f"{family}/test") for family in FAMILIES}
 TEXTS = list(ODD.values())
 FEW = ("core_append", "page_in", "page_pin")
-MANY = (
-    *("core_append", "core_edit", "core_rewrite", "recall_search", "archival_insert"),
-    *("page_in", "page_find", "page_pin", "page_unpin"),
-)
+SOME = ("core_append", "core_edit", "recall_search", "archival_insert", "page_in", "page_pin")
+MANY = (*SOME, "core_rewrite", "page_find", "page_unpin")
 
 
 # --- what may happen ------------------------------------------------------------------------------
@@ -188,7 +186,7 @@ class World:
             """Fetch a text from the world."""
             return TEXTS[number]
 
-        tools = MANY if self.window >= 2048 else FEW
+        tools = FEW if self.window < 2048 else MANY if self.window > 2048 else SOME
         self.agent = self.runtime.agent(
             "ada",
             small(self.window, *tools, limit=120, more=f"prefetch: {{tokens: {self.prefetch}}}\n"),
