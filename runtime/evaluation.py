@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pagemind.runtime.eval_cases import Case, EvalCases, Where
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.reader import AgentReader
-from pagemind.runtime.services import Hit, SearchFilters
+from pagemind.runtime.services import Hit, SearchFilters, merged
 from pagemind.runtime.settings import EVAL_MAX_K
 from pagemind.runtime.tiers.recipe import SPACELESS
 from pagemind.runtime.when import parse_span
@@ -167,13 +167,13 @@ def _asked(
     elif case.tags:
         tiers = [tier for tier in tiers if tier == "archival"]  # messages have no tags
     k, max_tokens = cases.bound
-    hits: list[Hit] = []
+    found: list[Sequence[Hit]] = []
     warnings: list[str] = []
     for tier in tiers:
         result = reader.search.search(tier, case.question, filters, k or EVAL_MAX_K)
-        hits += result.hits
+        found.append(result.hits)
         warnings += result.warnings
-    hits.sort(key=lambda hit: -hit.score)
+    hits = merged(found)
     return (hits[:k] if k else _within(hits, max_tokens or 0, count)), warnings
 
 

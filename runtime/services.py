@@ -3,8 +3,8 @@
 These are the seams between `tools/` and the kernel: a tool never sees the database.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -73,6 +73,20 @@ class Near:
     id: str
     similarity: float
     text: str
+
+
+def merged(tiers: Iterable[Sequence[Hit]]) -> list[Hit]:
+    """The hits of several tiers as one list, best first. Messages score higher than passages for
+    what stands around them: of several tiers, each one's scores are brought to 1 at most."""
+    several = list(tiers)
+    if len(several) == 1:
+        return list(several[0])
+    hits: list[Hit] = []
+    for found in several:
+        top = max((hit.score for hit in found), default=0.0)
+        scale = max(1.0, top)
+        hits.extend(replace(hit, score=round(hit.score / scale, 4)) for hit in found)
+    return sorted(hits, key=lambda hit: -hit.score)
 
 
 class Recall(Protocol):

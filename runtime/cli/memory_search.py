@@ -9,6 +9,8 @@ from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Tags
 from pagemind.runtime.settings import CLI_PART_TOKENS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pagemind.runtime.reader import AgentReader
     from pagemind.runtime.services import Hit, SearchFilters
 
@@ -155,6 +157,7 @@ def _search(
 ) -> tuple[list["Hit"], dict[str, int], list[str]]:
     """Hits best first (without a query newest first), what each tier holds, warnings."""
     from pagemind.runtime.outbox import Tier
+    from pagemind.runtime.services import merged
     from pagemind.runtime.settings import SEARCH_LIMIT
 
     tiers: dict[TierChoice, list[Tier]] = {
@@ -166,20 +169,21 @@ def _search(
     wanted = tiers[tier]
     if tier is TierChoice.both and any(id.startswith("p") for id in filters.ids):
         wanted = [*wanted, "pages"]  # a page that is asked for by its id
-    hits: list[Hit] = []
+    groups: list[Sequence[Hit]] = []
     searched: dict[str, int] = {}
     warnings: dict[str, None] = {}
     for name in wanted:
         result = reader.search.search(
             name, query.strip() or None, filters, SEARCH_LIMIT, ranking=ranking
         )
-        hits += result.hits
+        groups.append(result.hits)
         searched[name] = result.searched
         warnings.update(dict.fromkeys(result.warnings))
         if name == "archival" and reader.shared is not None:
             warnings.update(dict.fromkeys(reader.shared.warnings()))
     if query.strip():
-        hits.sort(key=lambda hit: -hit.score)
+        hits = merged(groups)
     else:
+        hits = [hit for each in groups for hit in each]
         hits.sort(key=lambda hit: -(hit.said_at.timestamp() if hit.said_at else 0.0))
     return hits, searched, list(warnings)
