@@ -77,8 +77,9 @@ def _replies() -> dict[str, str]:
 
 
 def _spoken(message: Message) -> str:
-    """What was said, without the time and the name that the kernel puts before it."""
-    return message.text.split(f"{message.speaker}: ", 1)[-1]
+    """What was said, without the memories, the time and the name that the kernel puts before it."""
+    own = message.text.rpartition("</memories>\n")[2]
+    return own.split(f"{message.speaker}: ", 1)[-1]
 
 
 def _called(messages: Sequence[Message], name: str) -> bool:
