@@ -469,7 +469,7 @@ class Runtime:
         home: str | Path | None = None, *, dry: bool = False, wait: float = 0.0
     ) -> list[Upgrade]:
         """Bring a home with its agents and archives to this version, each file after a backup;
-        what was done, or with `dry` what is due. No Runtime may be needed for it: opening one does."""
+        what was done, or with `dry` what is due. It needs no Runtime: opening one does it."""
         return upgrade(home_path(home), SystemClock(), dry=dry, wait=wait)
 
     # --- the end --------------------------------------------------------------------------------

@@ -356,9 +356,7 @@ class World:
         must(self.runtime.drain(self.agent), "not all could be written back")
         wrong = [f for f in check_state(self.agent.state) if f.status == "wrong"]
         wrong += [
-            f
-            for f in check_tiers(self.agent.state, self.agent.engine.store)
-            if f.status == "wrong"
+            f for f in check_tiers(self.agent.state, self.agent.engine.store) if f.status == "wrong"
         ]
         must(not wrong, str(wrong[:3]))
         evicted_is_found(self.agent)

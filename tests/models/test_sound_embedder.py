@@ -1,4 +1,4 @@
-"""An embedder that was handed in: the caller sees sound vectors or a ModelError, whatever it does."""
+"""An embedder that was handed in: whatever it does, one sees sound vectors or a ModelError."""
 
 import math
 import threading
