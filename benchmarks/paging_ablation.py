@@ -1,4 +1,4 @@
-"""ablation: each mechanism of paging left out in turn: what it buys in answers, costs in tokens.
+"""ablation: each mechanism of paging left out, and alone: what it buys in answers, costs in tokens.
 
 One talk, the same for every row: exchanges of everyday length; every fifth tells a fact, every
 fourth lets the model call a function of the world with a long result, and after each fact one of
@@ -17,7 +17,7 @@ model answers the questions at its end.
 import random
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from machine import header, table, write
@@ -52,6 +52,7 @@ CORE_FACTS = 12  # at most: the block holds other things too; the rest goes to a
 READS = {"walks": 3, "finds": 2}
 READERS = ("looks", "walks", "finds")
 QUESTIONS = 10  # that a model is asked
+NONE = Parts(warning=False, table=False, prefetch=False, summary=False, handles=False)
 OFF: dict[str, Parts] = {
     "all parts": Parts(),
     "no warning": Parts(warning=False),
@@ -59,7 +60,13 @@ OFF: dict[str, Parts] = {
     "no prefetch": Parts(prefetch=False),
     "no summary": Parts(summary=False),
     "no stage 0": Parts(handles=False),
-    "truncated": Parts(warning=False, table=False, prefetch=False, summary=False, handles=False),
+    "only warning": replace(NONE, warning=True),
+    "only table": replace(NONE, table=True),
+    "only prefetch": replace(NONE, prefetch=True),
+    "only summary": replace(NONE, summary=True),
+    "only stage 0": replace(NONE, handles=True),
+    "only functions": NONE,
+    "truncated": NONE,
 }
 _THINGS = "gate badge locker ticket parcel invoice cabin desk bicycle boiler meter permit".split()
 _PEOPLE = "Ada Bruno Chidi Dora Emil Farah Goran Hana Ivo Jana Kofi Lena Milo Nour Otis".split()
