@@ -1,4 +1,4 @@
-"""`pagemind demo`: 600 messages through a window of 2,048 tokens, a kill, and questions.
+"""`pagemind demo`: 600 messages through a window of 2,048 tokens, a kill, questions, and a walk.
 
 No model, no key, no network: a script plays the model (runtime/demo/script.py), everything else is
 what `chat` runs. The numbers of --json are all measured (docs/json.md says which).
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.cli.demo_screen import Screen
     from pagemind.runtime.demo.asking import Answered
     from pagemind.runtime.demo.tally import Check, Tally
+    from pagemind.runtime.demo.walk import Walked
 
 _ASKED_ALONE = 3  # prepared questions, where nobody is there to ask
 _PACE_MS = 25.0  # of a turn, where somebody watches
@@ -31,7 +32,8 @@ def demo(
     """Watch the memory at work: no model, no key, no network, under a minute.
 
     600 messages pour through a window of 2,048 tokens; the process is killed in the middle of a
-    flush and restarted; then you ask about anything that was said.
+    flush and restarted; then you ask about anything that was said, and one answer is found by
+    walking the tree of pages.
     """
     import shutil
     import tempfile
@@ -66,10 +68,10 @@ def _run(home: Path, *, kept: bool, as_json: bool) -> None:
     checked = check(home, tally)
     if screen is not None:
         screen.check(checked, tally)
-    asked = _ask(home, screen)
+    asked, walked = _ask(home, screen)
     seconds = clock.monotonic() - began
     if screen is None:
-        answer(_report(tally, checked, asked, seconds, home if kept else None))
+        answer(_report(tally, checked, asked, walked, seconds, home if kept else None))
     else:
         screen.end(home if kept else None, None if watched else seconds)
 
@@ -87,16 +89,18 @@ def _refuse_used(home: Path) -> None:
             )
 
 
-def _ask(home: Path, screen: "Screen | None") -> "list[Answered]":
-    """The person's questions; the prepared ones where there is no person."""
+def _ask(home: Path, screen: "Screen | None") -> "tuple[list[Answered], Walked]":
+    """The person's questions, the prepared ones where there is no person; then the walk."""
     from pagemind.runtime.demo.asking import Asking
     from pagemind.runtime.demo.phrases import QUESTIONS
+    from pagemind.runtime.demo.walk import walk
 
     prepared = [question for question, _ in QUESTIONS]
     answered = []
     with Asking(home) as asking:
         if screen is None:
-            return [asking.ask(question) for question in prepared[:_ASKED_ALONE]]
+            answered = [asking.ask(question) for question in prepared[:_ASKED_ALONE]]
+            return answered, walk(asking)
         alone = not (screen.live and sys.stdin.isatty())
         screen.invite([] if alone else prepared)
         questions = iter(prepared[:_ASKED_ALONE]) if alone else screen.questions(prepared)
@@ -105,11 +109,18 @@ def _ask(home: Path, screen: "Screen | None") -> "list[Answered]":
                 screen.asked(question)
             answered.append(asking.ask(question, screen.call))
             screen.answer(answered[-1])
-    return answered
+        walked = walk(asking)
+        screen.walk(walked)
+    return answered, walked
 
 
 def _report(
-    tally: "Tally", checked: "Check", asked: "list[Answered]", seconds: float, home: Path | None
+    tally: "Tally",
+    checked: "Check",
+    asked: "list[Answered]",
+    walked: "Walked",
+    seconds: float,
+    home: Path | None,
 ) -> dict[str, Any]:
     """The answer of --json (docs/json.md), without the schema number."""
     from dataclasses import asdict
@@ -142,4 +153,5 @@ def _report(
         "kill": {"signal": "SIGKILL", "during": "flush", **asdict(tally.kill)},
         "check": asdict(checked),
         "questions": [each.as_json() for each in asked],
+        "walk": walked.as_json(),
     }

@@ -5,6 +5,7 @@ Where nobody watches (a pipe, CI) the same is printed once, when it is over.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import shorten
 from threading import Event
 from typing import Any
 
@@ -19,6 +20,8 @@ from pagemind.runtime.demo.asking import Answered
 from pagemind.runtime.demo.stage import WINDOW
 from pagemind.runtime.demo.talk import EXCHANGES
 from pagemind.runtime.demo.tally import Check, Tally
+from pagemind.runtime.demo.walk import Walked
+from pagemind.runtime.settings import FANOUT
 
 _WIDE = 80  # the picture is made for it; a wider terminal leaves it alone
 _BAR = 34
@@ -33,6 +36,7 @@ _COLOURS = {
     "queue": "green",
 }
 _LEVELS = {"normal": "green", "warn": "yellow", "flush": "red"}
+_GIST = 60  # characters
 _HOLD_SECONDS = 1.6  # so that the kill is seen
 
 
@@ -255,6 +259,24 @@ class Screen:
                 f"{has} of the {telling} telling words, in {answered.summary_tokens} tokens",
             ),
         )
+
+    def walk(self, walked: Walked) -> None:
+        """The way down the tree, a line for each read, and what stood at its end."""
+        self._head(4, "Walk the tree of pages to an old one: no search, page_in only")
+        self._row("you", Text(walked.answered.question), "bold")
+        for step in walked.steps:
+            gist = shorten(one_line(step.gist), _GIST, placeholder=" …")
+            self._row(f"→ {step.id}", Text.assemble(step.span, (f" {gist}", "dim")), wrap=False)
+        self._row("agent", Text(walked.answered.answer), "bold green")
+        self._console.print()
+        style = "green" if walked.found and walked.reads <= walked.bound else "red"
+        self._line(
+            f"{walked.reads} reads, where the bound is ⌈log{FANOUT}({walked.pages} pages)⌉ + 1 ="
+            f" {walked.bound}.",
+            style,
+        )
+        if walked.calls > walked.reads:
+            self._line(f"{walked.calls} calls: the parts of one listing count as one read.", "dim")
 
     def end(self, home: Path | None, seconds: float | None) -> None:
         """Where to go from here; how long it took, where nobody made it wait."""

@@ -19,6 +19,7 @@ from pagemind.runtime.gist import keywords
 from pagemind.runtime.message import Message
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import MESSAGE_OVERHEAD_TOKENS
+from pagemind.runtime.state.pages import Pages
 from pagemind.runtime.tiers.lexical import terms
 from pagemind.runtime.trace import TraceEvent
 
@@ -107,6 +108,11 @@ class Asking:
         turn = self._agent.send(question, speaker=SPEAKER, observer=observe)
         self._clock.set(self._clock.now() + timedelta(seconds=30))
         return self._compared(question, turn.text, tuple(calls), before, summary)
+
+    @property
+    def pages(self) -> Pages:
+        """What has left the window, as it is stored."""
+        return self._agent.state.pages
 
     def _seen(self, result: str) -> str:
         """The result as the model saw it: a reading is stored as a reference only."""

@@ -1,7 +1,8 @@
 """The script that plays the model in the demo: a function of the request, and of nothing else.
 
 It answers what the talk says with the talk's replies, saves something when the notice comes, and
-answers a question by searching, paging in and quoting. What it quotes it has read in the request.
+answers a question by searching, paging in and quoting; one that names a minute it answers by
+walking down the tree of pages. What it quotes it has read in the request.
 """
 
 import re
@@ -11,6 +12,7 @@ from datetime import datetime
 from functools import cache
 
 from pagemind.runtime.demo.talk import talk
+from pagemind.runtime.demo.tree_walk import asked_time, page_table, towards
 from pagemind.runtime.message import Message, ToolCall
 from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.models.scripted_model import Answer, ScriptedModel, call
@@ -52,7 +54,9 @@ def answer(request: ModelRequest) -> Answer:
     done = messages[event + 1 :]
     reply = _replies().get(_spoken(said))
     if reply is None:
-        return _recollect(_spoken(said), done, messages)
+        question = _spoken(said)
+        minute = asked_time(question)
+        return _walk(minute, done, messages) if minute else _recollect(question, done, messages)
     if notice is not None and not _called(messages[notice:], "archival_insert"):
         kept = _worth_keeping(messages[:notice])
         if kept is not None and kept.said_at is not None:
@@ -116,6 +120,31 @@ def _recollect(question: str, done: Sequence[Message], window: Sequence[Message]
     return _call("page_in", done, id=hit.page or hit.message)
 
 
+def _walk(minute: str, done: Sequence[Message], window: Sequence[Message]) -> Answer:
+    """From the page table to a directory, to a page, to the words of that minute; no search."""
+    reading = next((m.text for m in reversed(done) if m.name == "page_in"), None)
+    if reading is None:
+        below = towards(minute, page_table(window))
+        return _call("page_in", done, id=below) if below else f"No page of mine holds {minute}."
+    header = _PART.match(reading)
+    if header is None:
+        return f"I could not read on: {reading}"
+    target, part, parts = header[1], int(header[2]), int(header[3])
+    body = reading[header.end() :]
+    if target.startswith("d"):
+        if below := towards(minute, body):
+            return _call("page_in", done, id=below)
+    else:
+        at = datetime.fromisoformat(minute)
+        when = f"{spoken_date(at)} at {at:%H:%M}"
+        for line in _page_lines(target, body):
+            if line.when == when and line.speaker != "assistant":
+                return _quote(line)
+    if part < parts:
+        return _call("page_in", done, id=target, part=part + 1)
+    return f"{target} should hold it, but I could not read it."
+
+
 def _call(name: str, done: Sequence[Message], /, **arguments: str | int) -> ToolCall:
     """A call whose id is the same in every run: it is part of what is sent and counted."""
     last = done[-1].seq if done else 0
@@ -147,15 +176,21 @@ def _in_reading(question: str, target: str, body: str, hit: Found | None) -> Fou
     """The line of a reading that the search meant; the best one if the search is out of view."""
     if target.startswith("m"):  # the message alone, without a date: the search has said it
         return replace(hit, text=body) if hit is not None and hit.message == target else None
+    lines = _page_lines(target, body)
+    if hit is not None and hit.page == target:
+        return next((line for line in lines if line.message == hit.message), None)
+    return _best(question, lines)
+
+
+def _page_lines(page: str, body: str) -> list[Found]:
+    """The messages of a page as it was read."""
     lines = []
     starts = [*_READ.finditer(body)]
     for start, after in zip(starts, [*starts[1:], None], strict=False):  # one more at the end
         at = datetime.fromisoformat(start[2])
         text = body[start.end() : after.start() if after else None].strip()
-        lines.append(Found(start[1], target, f"{spoken_date(at)} at {start[3]}", start[4], text))
-    if hit is not None and hit.page == target:
-        return next((line for line in lines if line.message == hit.message), None)
-    return _best(question, lines)
+        lines.append(Found(start[1], page, f"{spoken_date(at)} at {start[3]}", start[4], text))
+    return lines
 
 
 def _best(question: str, lines: Sequence[Found]) -> Found | None:

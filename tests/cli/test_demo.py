@@ -1,17 +1,24 @@
 """`pagemind demo` does what it shows: every number it prints is checked against the others."""
 
+import io
 import json
+import math
 import os
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from pagemind.runtime.cli.demo_screen import Screen
+from pagemind.runtime.demo.asking import Answered
 from pagemind.runtime.demo.phrases import QUESTIONS
 from pagemind.runtime.demo.talk import EXCHANGES, talk
+from pagemind.runtime.demo.walk import QUESTION, TOLD, Step, Walked
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = "from pagemind.runtime.cli.app import main; raise SystemExit(main())"
@@ -150,6 +157,47 @@ def test_simpler_memories_have_lost_it(report: Report) -> None:
         assert set(summary["has"]) < set(summary["telling_words"])
         assert answers[item["question"]] not in summary["has"]
         assert summary["tokens"] > 0
+
+
+def test_an_old_page_is_reached_by_walking_the_tree(report: Report) -> None:
+    """From the table down by page_in alone, within the bound, to the words of the minute asked."""
+    walk = report["walk"]
+    assert walk["question"] == QUESTION
+    assert walk["found"] is True
+    assert walk["quote"] == TOLD.said
+    *directories, page = walk["ids"]
+    assert directories[-1] == "d1"  # the oldest; before it the root, where the table is short
+    assert set(directories) <= {"d0", "d1"}
+    assert 1 <= int(page.removeprefix("p")) <= 16
+    assert walk["pages"] >= report["check"]["pages"] > 16
+    assert walk["bound"] == math.ceil(math.log(walk["pages"], 16)) + 1 == 3
+    assert len(walk["ids"]) == walk["reads"] <= walk["bound"]
+    assert walk["reads"] <= walk["calls"]
+    assert TOLD.number < EXCHANGES // 10
+
+
+def test_the_walk_is_shown_line_by_line() -> None:
+    """Each read has a line with its id, span and gist; then come the words and the bound."""
+    at = datetime(2026, 3, 4, 9, 31, tzinfo=UTC)
+    answered = Answered(
+        *(QUESTION, "You said: “teal” (m19, page p4)"),
+        calls=tuple(("page_in", {"id": id}, "") for id in ("d1", "d1", "p4")),
+        **{"quote": TOLD.said, "message": "m19", "page": "p4", "speaker": "Ines", "said_at": at},
+        **{"exact": True, "messages_ago": 600, "window_knows": False, "window_messages": 20},
+        **{"window_since": at, "telling": (), "summary_has": (), "summary_tokens": 0},
+    )
+    steps = (
+        Step("d1", "[2026-03-03 10:04 – 2026-03-08 10:09]", "euros, until"),
+        Step("p4", "[2026-03-04 09:27–09:32]", "“The new dehumidifier” " + "and so on " * 9),
+    )
+    console = Console(width=100, record=True, file=io.StringIO())
+    Screen(console).walk(Walked(answered, steps, pages=178, bound=3))
+    shown = console.export_text()
+    assert "→ d1      [2026-03-03 10:04 – 2026-03-08 10:09] euros, until" in shown
+    assert "→ p4      [2026-03-04 09:27–09:32] “The new dehumidifier” and so on" in shown
+    assert "“teal”" in shown
+    assert "2 reads, where the bound is ⌈log16(178 pages)⌉ + 1 = 3." in shown
+    assert "3 calls" in shown
 
 
 def test_nothing_is_left_behind(report: Report, temporary: Path) -> None:

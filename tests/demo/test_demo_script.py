@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from pagemind.runtime.demo import script
 from pagemind.runtime.demo.talk import talk
+from pagemind.runtime.demo.tree_walk import towards
 from pagemind.runtime.message import Message, Text, ToolCall
 from pagemind.runtime.model import ModelRequest
 
@@ -81,6 +82,63 @@ def test_what_is_not_in_the_reading_is_not_quoted() -> None:
     search, empty = came_back("recall_search", SEARCH, 702), "[p5 part 1 of 1]\n"
     answer = asked(question, search, came_back("page_in", empty, 704))
     assert script.parse(str(answer)) == ("", "", "")
+
+
+TABLE = (
+    "<earlier>\n<page_table>\nd0 [2026-03-03 10:04 – 2026-04-20 08:24] 160 older pages\n"
+    "p175 [2026-04-24 09:00]\n</page_table>\n</earlier>"
+)
+TOPS = (
+    "[d0 part 1 of 1]\nd1 [2026-03-03 10:04 – 2026-03-08 10:09] 16 pages, 1,948 tokens: padlock\n"
+    "d2 [2026-03-08 10:12 – 2026-03-14 09:50] 16 pages, 1,872 tokens: cake"
+)
+FIRST_PART = "[d1 part 1 of 2]\np4 [2026-03-04 09:27–09:32] 161 tokens: a deep teal"
+SECOND_PART = "[d1 part 2 of 2]\np5 [2026-03-04 09:36–09:41] 30 tokens: the padlock"
+
+
+def test_a_minute_is_walked_to_down_the_tree() -> None:
+    """Table, root, directory, its next part, page: page_in only, and the words of that minute."""
+    head = Message("user", (Text(TABLE),), kind="notice")
+    window = [head, said("What did I tell you on 2026-03-04 at 09:36?", 700)]
+    for seq, (calls, gives) in enumerate(
+        (
+            ({"id": "d0"}, TOPS),
+            ({"id": "d1"}, FIRST_PART),
+            ({"id": "d1", "part": 2}, SECOND_PART),
+            ({"id": "p5"}, PAGE.replace("09:30", "09:35")),
+        ),
+        701,
+    ):
+        step = asked(*window)
+        assert isinstance(step, ToolCall)
+        assert (step.name, step.parsed()) == ("page_in", calls)
+        window.append(came_back("page_in", gives, seq))
+    answer = asked(*window)
+    assert script.parse(str(answer)) == ("The padlock opens with 7-2.", "m23", "p5")
+
+
+def test_a_walk_that_leads_nowhere_ends() -> None:
+    """A time before the first page, a refused reading and a page without it: said, not guessed."""
+    head = Message("user", (Text(TABLE),), kind="notice")
+    early = said("What did I tell you on 2025-01-01 at 09:36?", 700)
+    assert asked(head, early) == "No page of mine holds 2025-01-01 09:36."
+    event = said("What did I tell you on 2026-03-04 at 09:36?", 700)
+    refused = came_back("page_in", "no room", 702)
+    assert asked(head, event, refused) == "I could not read on: no room"
+    empty = came_back("page_in", "[p5 part 1 of 1]\n", 702)
+    assert script.parse(str(asked(head, event, empty))) == ("", "", "")
+
+
+def test_the_shortest_span_is_followed() -> None:
+    """A page shown under its directory is read at once; of equal spans the first."""
+    lines = (
+        "d1 [2026-03-03 10:04 – 2026-03-08 10:09] 16 pages\np4 [2026-03-04 09:27–09:36] a\n"
+        "p5 [2026-03-04 09:36] b\np6 [2026-03-04 09:36] c"
+    )
+    assert towards("2026-03-04 09:30", lines) == "p4"
+    assert towards("2026-03-04 09:36", lines) == "p5"
+    assert towards("2026-03-05 09:36", lines) == "d1"
+    assert towards("2026-03-09 09:36", lines) == ""
 
 
 def test_nothing_found_is_said() -> None:
