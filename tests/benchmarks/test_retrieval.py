@@ -13,7 +13,7 @@ from bench_kit import benchmark
 retrieval = benchmark("retrieval")
 synthetic = benchmark("synthetic")
 FLOORS = {  # R@10 without swapped questions, recall within 1,024 tokens
-    ("none", 600): (85.7, 94.6),
+    ("none", 600): (85.7, 90.1),
     ("local/minilm", 300): (92.3, 99.0),
 }
 
