@@ -7,9 +7,10 @@ cpu_ms_total is the process's CPU time over all threads ÷ turns: append, commit
 page out, summarise, write back to LanceDB with vectors of the hashing embedder, and the share of a
 compaction that these turns bring nearer (by commits or by rows, see settings.OPTIMIZE_…; its time
 is measured afterwards). Prefetch, which searches three tiers before a turn and is on by default in
-small windows only, stands apart: cpu_ms_prefetch comes on top of a turn. cpu_ms_foreground is the time of the calling thread alone: what a person
-waits for beside the model. Histories are made of real turns by the kernel itself. With
-`--via litellm` the same turns go through litellm to a server on loopback, in a process of its own.
+small windows only, stands apart: cpu_ms_prefetch comes on top of a turn. cpu_ms_foreground is the
+time of the calling thread alone: what a person waits for beside the model. Histories are made of
+real turns by the kernel itself. With `--via litellm` the same turns go through litellm to a server
+on loopback, in a process of its own.
 """
 
 import os
