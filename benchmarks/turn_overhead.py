@@ -138,7 +138,6 @@ class Run:
             "pages": pages,
         }
 
-
     def _prefetching(self) -> float:
         """CPU seconds of a turn with prefetch."""
         answering = ScriptedModel(reply, keep=1)
