@@ -24,7 +24,7 @@ def minmax(leg: Leg, floor: float | None = None) -> dict[str, float]:
 def fuse(legs: Mapping[str, Leg], weights: Mapping[str, float]) -> dict[str, float]:
     """The weighted sum of scaled legs, 0 … 1. The weights of the legs that are there sum to 1; a
     row that a leg did not return has nothing from it."""
-    whole = sum(weights[name] for name in legs)
+    whole = sum(weights[name] for name in legs) or 1.0
     fused: dict[str, float] = {}
     for name, leg in legs.items():
         for key, score in leg.items():

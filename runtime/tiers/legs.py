@@ -64,10 +64,9 @@ class Place:
     total: int  # messages, passages or pages it holds
 
     @classmethod
-    def at(cls, source: Source, tier: Tier, where: RowFilter, zone: tzinfo) -> "Place":
+    def at(cls, source: Source, tier: Tier, where: RowFilter, zone: tzinfo, total: int) -> "Place":
         items = source.view.pending(SEARCH_TAIL)
-        tail = tail_of(items, tier, where, zone)
-        return cls(source, where, tail, source.view.count(tier))
+        return cls(source, where, tail_of(items, tier, where, zone), total)
 
     @property
     def limit(self) -> int:

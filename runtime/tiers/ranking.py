@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pagemind.runtime.tiers.fusion import minmax
+from pagemind.runtime.tiers.fusion import fuse, minmax
 from pagemind.runtime.tiers.legs import Candidate, Legs
 from pagemind.runtime.tiers.names import exactly, mentioned
 from pagemind.runtime.tiers.recipe import identifiers
@@ -31,7 +31,6 @@ _WEAK_GRAMS = 0.3  # of the best: below it rows share single characters, not wor
 class Asked:
     """What is known of a query beside its words."""
 
-    words: str
     named: tuple[str, ...]  # participants it names
     windows: tuple[Span, ...]  # periods it names
     exact: tuple[re.Pattern[str], ...]  # ABC-1234, notes.txt
@@ -41,7 +40,7 @@ class Asked:
     def of(cls, words: str, speakers: Sequence[str], windows: Sequence[Span]) -> "Asked":
         patterns = tuple(exactly(word) for word in identifiers(words))
         named = tuple(mentioned(words, speakers))
-        return cls(words, named, tuple(windows), patterns, _WHEN.search(words) is not None)
+        return cls(named, tuple(windows), patterns, _WHEN.search(words) is not None)
 
 
 def features(legs: Legs, asked: Asked, weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
@@ -51,11 +50,8 @@ def features(legs: Legs, asked: Asked, weights: Mapping[str, float]) -> dict[str
     for name, leg in scaled.items():
         for key, score in leg.items():
             table[key][name] = score
-    whole = sum(weights.get(name, 0.0) for name in scaled) or 1.0
-    base = {
-        key: sum(weights.get(name, 0.0) * score for name, score in row.items()) / whole
-        for key, row in table.items()
-    }
+    fused = fuse(scaled, weights)
+    base = {key: fused.get(key, 0.0) for key in table}  # a weak gram alone is in no leg
     beside = _best_by_seq(legs.found, base)
     sessions = _by_conversation(legs.found, base)
     for key, row in table.items():

@@ -84,9 +84,9 @@ class Search:
         chosen = ranking_of(ranking or self._ranking)
         speakers = self._own.view.speakers() if tier == "recall" else ()
         sources = [self._own, *(self._archives() if tier == "archival" else ())]
-        total = sum(source.view.count(tier) for source in sources)
+        totals = [source.view.count(tier) for source in sources]
         places = []
-        for source in sources:
+        for source, total in zip(sources, totals, strict=True):
             where = where_of(
                 filters,
                 tier,
@@ -95,7 +95,7 @@ class Search:
                 archive=source.archive,
             )
             if limit > 0 and where is not None:
-                places.append(Place.at(source, tier, where, self._zone))
+                places.append(Place.at(source, tier, where, self._zone, total))
         warnings = [
             f"more than {SEARCH_TAIL:,} changes wait to be written"
             for place in places
@@ -110,7 +110,7 @@ class Search:
             hits = self._composed(tier, ranked, chosen, limit)
         else:
             hits = hydrate(tier, ranked, limit)
-        return SearchResult(tuple(hits), total, tuple(dict.fromkeys(warnings + more)))
+        return SearchResult(tuple(hits), sum(totals), tuple(dict.fromkeys(warnings + more)))
 
     def near(self, text: str, limit: int = 3) -> list[tuple[str, float]]:
         """Passages whose meaning is closest to a text: short ids and cosines. Empty where no
@@ -118,7 +118,8 @@ class Search:
         if self._vectors is None:
             return []
         where = RowFilter(statuses=("active",))
-        place = Place.at(self._own, "archival", where, self._zone)
+        total = self._own.view.count("archival")
+        place = Place.at(self._own, "archival", where, self._zone, total)
         legs = Legs("archival")
         add_vectors(legs, [place], text, self._vectors)
         closest: dict[str, float] = {}
