@@ -23,10 +23,11 @@ def minmax(leg: Leg, floor: float | None = None) -> dict[str, float]:
 
 def fuse(legs: Mapping[str, Leg], weights: Mapping[str, float]) -> dict[str, float]:
     """The weighted sum of scaled legs, 0 … 1. The weights of the legs that are there sum to 1; a
-    row that a leg did not return has nothing from it."""
-    whole = sum(weights[name] for name in legs) or 1.0
+    row that a leg did not return has nothing from it, and a leg without a weight adds
+    nothing."""
+    whole = sum(weights.get(name, 0.0) for name in legs) or 1.0
     fused: dict[str, float] = {}
     for name, leg in legs.items():
         for key, score in leg.items():
-            fused[key] = fused.get(key, 0.0) + weights[name] / whole * score
+            fused[key] = fused.get(key, 0.0) + weights.get(name, 0.0) / whole * score
     return fused
