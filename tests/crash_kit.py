@@ -38,6 +38,7 @@ POINTS = [
     ("flush", "after", 2),
     ("put", "before", 3),
     ("put", "after", 3),  # written to LanceDB, not yet forgotten in the outbox
+    ("index", "before", 1),  # a table without its indices
     ("done", "before", 2),
     ("done", "after", 2),
 ]
@@ -122,7 +123,10 @@ class Home:
             if runtime.home.exists("ada"):
                 with runtime.reader("ada") as reader:
                     found = check_state(reader.state) + check_tiers(reader.state, reader.store)
-                    assert [each for each in found if each.status == "wrong"] == []
+                    wrong = [
+                        f"{each.check}: {each.detail}" for each in found if each.status == "wrong"
+                    ]
+                    assert not wrong, "; ".join(wrong)
 
     def _journal(self, agent: Agent) -> None:
         said = Counter(m.text for m in agent.state.journal.newest(1 << 30))

@@ -88,6 +88,7 @@ def put_fuse(point: str, fuse: Fuse) -> None:
         "flush": (queue_manager.QueueManager, "flush"),
         "read outbox": (StateOutbox, "pending"),
         "put": (TierStore, "put"),
+        "index": (upkeep, "index_texts"),
         "delete": (TierStore, "delete"),
         "done": (StateOutbox, "done"),
         "compact": (upkeep, "compact"),
