@@ -5,7 +5,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagemind.runtime.cli.options import AsJson, HomeFolder, Tags, Wait, Yes
+from pagemind.runtime.cli.options import (
+    AsJson,
+    EmbeddingName,
+    End,
+    Files,
+    HomeFolder,
+    Importance,
+    MaxTokens,
+    Part,
+    Query,
+    Start,
+    Tags,
+    TextToKeep,
+    Wait,
+    Yes,
+)
 from pagemind.runtime.settings import CLI_PART_TOKENS
 
 if TYPE_CHECKING:
@@ -14,25 +29,11 @@ if TYPE_CHECKING:
 ArchiveName = Annotated[
     str, typer.Argument(metavar="ARCHIVE", help="The archive's name.", show_default=False)
 ]
-Embedding = Annotated[
-    str | None,
-    typer.Option(
-        "--embedding",
-        "-e",
-        metavar="NAME",
-        help="local/minilm, none, or a litellm embedding model.",
-        show_default=False,
-    ),
-]
-Importance = Annotated[
-    float | None,
-    typer.Option("--importance", metavar="1-10", min=1, max=10, show_default=False),
-]
 
 
 def new(
     archive: ArchiveName,
-    embedding: Embedding = None,
+    embedding: EmbeddingName = None,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
@@ -97,21 +98,8 @@ def show(archive: ArchiveName, as_json: AsJson = False, home: HomeFolder = None)
 
 def insert(
     archive: ArchiveName,
-    text: Annotated[
-        str,
-        typer.Argument(
-            metavar="TEXT", help="What to keep; - reads standard input.", show_default=False
-        ),
-    ] = "",
-    file: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--file",
-            "-f",
-            metavar="FILE|FOLDER",
-            help="Text, Markdown, HTML, PDF, DOCX, CSV or JSONL; may be repeated.",
-        ),
-    ] = None,
+    text: TextToKeep = "",
+    file: Files = None,
     tag: Tags = None,
     importance: Importance = None,
     wait: Wait = 0.0,
@@ -186,64 +174,27 @@ def _take(
 
 def search(
     archive: ArchiveName,
-    query: Annotated[
-        str,
-        typer.Argument(
-            metavar="QUERY", help="What to look for; without it, the newest.", show_default=False
-        ),
-    ] = "",
-    start: Annotated[
-        str | None,
-        typer.Option("--start", metavar="DATE", help="Kept from then on: 2026-05, last week, …"),
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--end", metavar="DATE", help="Up to and including then.")
-    ] = None,
+    query: Query = "",
+    start: Start = None,
+    end: End = None,
     tag: Tags = None,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", metavar="N", min=1, help="The size of one part.")
-    ] = CLI_PART_TOKENS,
-    part: Annotated[int, typer.Option("--part", metavar="N", min=1, help="Which part.")] = 1,
+    max_tokens: MaxTokens = CLI_PART_TOKENS,
+    part: Part = 1,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
     """Search an archive as the agents that read it do; works while it is written to."""
-    from pagemind.runtime.cli.failure import say
-    from pagemind.runtime.cli.hits import hit_json, parts_of, print_hits
-    from pagemind.runtime.cli.render import answer, plural
+    from pagemind.runtime.cli.hits import Found, tell_found
     from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.errors import NotFound
     from pagemind.runtime.filters import filters_of
     from pagemind.runtime.settings import SEARCH_LIMIT
 
     given = {"start": start, "end": end, "tags": tag}
     with opened(home) as runtime, runtime.archives.reader(archive) as reader:
         filters = filters_of(given, runtime.clock.now().astimezone(reader.zone))
-        found = reader.search.search("archival", query.strip() or None, filters, SEARCH_LIMIT)
-        parts = parts_of(found.hits, max_tokens, runtime.counter.count)
-        zone = reader.zone
-    if part > len(parts):
-        raise NotFound(f"there is no part {part}", hint=f"this search has {len(parts)}")
-    shown = parts[part - 1]
-    if as_json:
-        answer(
-            {
-                "total": len(found.hits),
-                "part": part,
-                "parts": len(parts),
-                "results": [hit_json(hit) for hit in shown],
-                "searched": found.searched,
-                "warnings": list(found.warnings),
-            }
-        )
-        return
-    for warning in found.warnings:
-        say(warning)
-    count = len(found.hits)
-    matches = "no match" if not count else "1 match" if count == 1 else f"{count:,} matches"
-    of = f", part {part} of {len(parts)}" if len(parts) > 1 else ""
-    print(f"{matches} among {plural(found.searched, 'passage')}{of}")
-    print_hits(shown, zone)
+        result = reader.search.search("archival", query.strip() or None, filters, SEARCH_LIMIT)
+        found = Found(result.hits, {"archival": result.searched}, result.warnings)
+        tell_found(found, part, max_tokens, runtime.counter.count, reader.zone, as_json)
 
 
 def delete(
@@ -297,7 +248,7 @@ def rebuild(
 
 def reembed(
     archive: ArchiveName,
-    embedding: Embedding = None,
+    embedding: EmbeddingName = None,
     wait: Wait = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,

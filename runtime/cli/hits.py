@@ -1,15 +1,64 @@
 """Search results for people and programs: in parts by tokens, under their conversation and day."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from pagemind.runtime.cli.render import console, one_line
+from pagemind.runtime.cli.failure import say
+from pagemind.runtime.cli.render import answer, console, one_line, plural
 from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.errors import NotFound
 
 if TYPE_CHECKING:
     from pagemind.runtime.services import Hit
+
+_NAMES = {"recall": "message", "archival": "passage", "pages": "page"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search came to: hits best first, how many rows each tier holds, what to tell."""
+
+    hits: Sequence["Hit"]
+    searched: Mapping[str, int]
+    warnings: Sequence[str]
+
+
+def tell_found(
+    found: Found,
+    part: int,
+    budget: int,
+    count: Callable[[str], int],
+    zone: tzinfo,
+    as_json: bool,
+) -> None:
+    """Print one part of at most `budget` tokens. Raises NotFound for a part that is not there."""
+    parts = parts_of(found.hits, budget, count)
+    if part > len(parts):
+        raise NotFound(f"there is no part {part}", hint=f"this search has {len(parts)}")
+    shown = parts[part - 1]
+    if as_json:
+        answer(
+            {
+                "total": len(found.hits),
+                "part": part,
+                "parts": len(parts),
+                "results": [hit_json(hit) for hit in shown],
+                "searched": dict(found.searched),
+                "warnings": list(found.warnings),
+            }
+        )
+        return
+    for warning in found.warnings:
+        say(warning)
+    total = len(found.hits)
+    matches = "no match" if not total else "1 match" if total == 1 else f"{total:,} matches"
+    looked = " and ".join(plural(rows, _NAMES[tier]) for tier, rows in found.searched.items())
+    of = f", part {part} of {len(parts)}" if len(parts) > 1 else ""
+    print(f"{matches} among {looked}{of}")
+    print_hits(shown, zone)
 
 
 def parts_of(hits: Sequence["Hit"], budget: int, count: Callable[[str], int]) -> list[list["Hit"]]:

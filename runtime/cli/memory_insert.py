@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Tags, Wait
+from pagemind.runtime.cli.options import (
+    AgentName,
+    AsJson,
+    Files,
+    HomeFolder,
+    Importance,
+    Tags,
+    TextToKeep,
+    Wait,
+)
 
 if TYPE_CHECKING:
     from pagemind.runtime.ingest import Ingested
@@ -15,30 +24,14 @@ if TYPE_CHECKING:
 
 def insert(
     agent: AgentName,
-    text: Annotated[
-        str,
-        typer.Argument(
-            metavar="TEXT", help="What to keep; - reads standard input.", show_default=False
-        ),
-    ] = "",
-    file: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--file",
-            "-f",
-            metavar="FILE|FOLDER",
-            help="Text, Markdown, HTML, PDF, DOCX, CSV or JSONL; may be repeated.",
-        ),
-    ] = None,
+    text: TextToKeep = "",
+    file: Files = None,
     sync: Annotated[
         bool,
         typer.Option("--sync", help="Retire what came from files that are gone from the folder."),
     ] = False,
     tag: Tags = None,
-    importance: Annotated[
-        float | None,
-        typer.Option("--importance", metavar="1-10", min=1, max=10, show_default=False),
-    ] = None,
+    importance: Importance = None,
     wait: Wait = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,

@@ -5,12 +5,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Tags
+from pagemind.runtime.cli.options import (
+    AgentName,
+    AsJson,
+    End,
+    HomeFolder,
+    MaxTokens,
+    Part,
+    Query,
+    Start,
+    Tags,
+)
 from pagemind.runtime.settings import CLI_PART_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pagemind.runtime.cli.hits import Found
     from pagemind.runtime.reader import AgentReader
     from pagemind.runtime.services import Hit, SearchFilters
 
@@ -32,17 +43,9 @@ class RoleChoice(StrEnum):
     tool = "tool"
 
 
-_NAMES = {"recall": "message", "archival": "passage", "pages": "page"}
-
-
 def search(
     agent: AgentName,
-    query: Annotated[
-        str,
-        typer.Argument(
-            metavar="QUERY", help="What to look for; without it, the newest.", show_default=False
-        ),
-    ] = "",
+    query: Query = "",
     tier: Annotated[
         TierChoice, typer.Option("--tier", help="Messages, passages, both, or page gists.")
     ] = TierChoice.both,
@@ -52,13 +55,8 @@ def search(
     speaker: Annotated[
         str | None, typer.Option("--speaker", metavar="NAME", help="Only what this person said.")
     ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option("--start", metavar="DATE", help="From then on: 2026-05, yesterday, …"),
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--end", metavar="DATE", help="Up to and including then.")
-    ] = None,
+    start: Start = None,
+    end: End = None,
     tag: Tags = None,
     any_tag: Annotated[
         list[str] | None,
@@ -80,10 +78,8 @@ def search(
         str | None,
         typer.Option("--ranking", metavar="NAME", help="relevance, park, park-raw, crewai, …"),
     ] = None,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", metavar="N", min=1, help="The size of one part.")
-    ] = CLI_PART_TOKENS,
-    part: Annotated[int, typer.Option("--part", metavar="N", min=1, help="Which part.")] = 1,
+    max_tokens: MaxTokens = CLI_PART_TOKENS,
+    part: Part = 1,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
@@ -91,11 +87,9 @@ def search(
 
     --role and --speaker are of messages: with them, passages are left out.
     """
-    from pagemind.runtime.cli.failure import say
-    from pagemind.runtime.cli.hits import hit_json, parts_of, print_hits
-    from pagemind.runtime.cli.render import answer, plural
+    from pagemind.runtime.cli.hits import tell_found
     from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.errors import BadFilter, NotFound
+    from pagemind.runtime.errors import BadFilter
     from pagemind.runtime.filters import filters_of
     from pagemind.runtime.tiers.composite import ranking_of
 
@@ -121,31 +115,8 @@ def search(
             ranking_of(ranking)
         except BadFilter as refused:
             raise typer.BadParameter(refused.message) from None
-        hits, searched, warnings = _search(reader, tier, query, filters, ranking)
-        parts = parts_of(hits, max_tokens, runtime.counter.count)
-        zone = reader.zone
-    if part > len(parts):
-        raise NotFound(f"there is no part {part}", hint=f"this search has {len(parts)}")
-    shown = parts[part - 1]
-    if as_json:
-        answer(
-            {
-                "total": len(hits),
-                "part": part,
-                "parts": len(parts),
-                "results": [hit_json(hit) for hit in shown],
-                "searched": searched,
-                "warnings": warnings,
-            }
-        )
-        return
-    looked = " and ".join(plural(number, _NAMES[name]) for name, number in searched.items())
-    found = "no match" if not hits else "1 match" if len(hits) == 1 else f"{len(hits):,} matches"
-    of = f", part {part} of {len(parts)}" if len(parts) > 1 else ""
-    for warning in warnings:
-        say(warning)
-    print(f"{found} among {looked}{of}")
-    print_hits(shown, zone)
+        found = _search(reader, tier, query, filters, ranking)
+        tell_found(found, part, max_tokens, runtime.counter.count, reader.zone, as_json)
 
 
 def _search(
@@ -154,8 +125,9 @@ def _search(
     query: str,
     filters: "SearchFilters",
     ranking: str | None,
-) -> tuple[list["Hit"], dict[str, int], list[str]]:
-    """Hits best first (without a query newest first), what each tier holds, warnings."""
+) -> "Found":
+    """Hits best first; without a query newest first."""
+    from pagemind.runtime.cli.hits import Found
     from pagemind.runtime.outbox import Tier
     from pagemind.runtime.services import merged
     from pagemind.runtime.settings import SEARCH_LIMIT
@@ -186,4 +158,4 @@ def _search(
     else:
         hits = [hit for each in groups for hit in each]
         hits.sort(key=lambda hit: -(hit.said_at.timestamp() if hit.said_at else 0.0))
-    return hits, searched, list(warnings)
+    return Found(hits, searched, list(warnings))

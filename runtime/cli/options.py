@@ -1,5 +1,6 @@
 """The arguments and options that several commands share, as types for their signatures."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -49,3 +50,49 @@ Tags = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.", show_default=False),
 ]
+# --- what is to be kept ---------------------------------------------------------------------------
+TextToKeep = Annotated[
+    str,
+    typer.Argument(
+        metavar="TEXT", help="What to keep; - reads standard input.", show_default=False
+    ),
+]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="FILE|FOLDER",
+        help="Text, Markdown, HTML, PDF, DOCX, CSV or JSONL; may be repeated.",
+    ),
+]
+Importance = Annotated[
+    float | None,
+    typer.Option("--importance", metavar="1-10", min=1, max=10, show_default=False),
+]
+EmbeddingName = Annotated[
+    str | None,
+    typer.Option(
+        "--embedding",
+        "-e",
+        metavar="NAME",
+        help="local/minilm, none, or a litellm embedding model.",
+        show_default=False,
+    ),
+]
+# --- what is looked for ---------------------------------------------------------------------------
+Query = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUERY", help="What to look for; without it, the newest.", show_default=False
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option("--start", metavar="DATE", help="From then on: 2026-05, yesterday, …"),
+]
+End = Annotated[str | None, typer.Option("--end", metavar="DATE", help="Up to and including then.")]
+MaxTokens = Annotated[
+    int, typer.Option("--max-tokens", metavar="N", min=1, help="The size of one part.")
+]
+Part = Annotated[int, typer.Option("--part", metavar="N", min=1, help="Which part.")]
