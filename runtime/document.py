@@ -40,13 +40,8 @@ class _Block:
     title: str = ""
 
 
-def split_document(text: str, limit: int = DOCUMENT_CHARS) -> list[str]:
-    """Passages of at most `limit` characters, in order."""
-    return [piece.text for piece in pieces(text, limit)]
-
-
 def pieces(text: str, limit: int = DOCUMENT_CHARS, *, headings: bool = True) -> Iterator[Piece]:
-    """The same, one by one, each with its headings. A heading begins a new passage once the one
+    """Passages of at most `limit` characters, in order, each with its headings. A heading begins a new passage once the one
     before is half full. Without `headings` a line with # is a line: in code it is a remark."""
     text = text.replace("\r\n", "\n")
     above: list[tuple[int, str]] = []  # open headings
