@@ -41,8 +41,9 @@ class _Block:
 
 
 def pieces(text: str, limit: int = DOCUMENT_CHARS, *, headings: bool = True) -> Iterator[Piece]:
-    """Passages of at most `limit` characters, in order, each with its headings. A heading begins a new passage once the one
-    before is half full. Without `headings` a line with # is a line: in code it is a remark."""
+    """Passages of at most `limit` characters, in order, each with its headings. A heading begins
+    a new passage once the one before is half full. Without `headings` a line with # is a line: in
+    code it is a remark."""
     text = text.replace("\r\n", "\n")
     above: list[tuple[int, str]] = []  # open headings
     packed: list[_Block] = []
