@@ -431,14 +431,22 @@ class Agent:
     def restore_block(self, label: str, version: int) -> str:
         """A person takes an edit of core memory back; the value. Raises BlockNotFound, NotFound."""
         with self._lock:
-            editor = CoreEditor(
-                self.state,
-                self.context.core,
-                author="user",
-                origin="user",
-                tell=self.queue_manager.append,
-            )
-            return editor.restore(label, version)
+            return self._editor().restore(label, version)
+
+    def write_block(self, label: str, value: str) -> str:
+        """A person writes a block anew; the value. Raises BlockNotFound, BlockLimitExceeded."""
+        with self._lock:
+            return self._editor().replace(label, value)
+
+    def _editor(self) -> CoreEditor:
+        """Core memory, edited by a person."""
+        tell = self.queue_manager.append
+        return CoreEditor(self.state, self.context.core, author="user", origin="user", tell=tell)
+
+    def warn(self) -> int:
+        """Tell the model now that its window fills: by how many percent."""
+        with self._lock:
+            return round(100 * self.queue_manager.warn())
 
     def prefill(self) -> None:
         """Warm the model with the head of the next prompt; does nothing while a turn runs."""

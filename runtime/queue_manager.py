@@ -192,6 +192,12 @@ class QueueManager:
             )
         )
 
+    def warn(self) -> float:
+        """Tell the model now that its window fills, whatever the pressure, which it returns."""
+        pressure = self.measure()
+        self._warn(pressure)
+        return pressure.ratio
+
     def _warned(self) -> bool:
         return any(is_warning(entry.message) for entry in self._context.queue)
 

@@ -151,6 +151,8 @@ UPKEEP_LEAVING = 2  # … and at so many by a process that leaves: many only wri
 CLEANUP_AGE_SECONDS = 120.0  # of old versions: far longer than any search reads one
 SCALAR_INDEX_ROWS = 20_000  # from here on columns that filters name have indices of their own
 VECTOR_INDEX_ROWS = 50_000  # below it brute force is exact and cheap
+OPTIMIZE_REREAD = 1_000  # … or, without any pause, as soon as searches have read as many of them
+# as the table has rows, but no fewer: by then they cost as much as the compaction (measured)
 VECTOR_RETRAIN = 4  # a table that grew so many times over has its vector index made anew …
 VECTOR_SEGMENTS = 20  # … and one in more pieces than this (each compaction adds one)
 VECTOR_EXACT_ROWS = 2_000  # a filter that leaves fewer rows has them compared exactly

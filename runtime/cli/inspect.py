@@ -31,7 +31,7 @@ def inspect(
         body = inspection.as_json()
         answer({**body, "request": _request_json(asked)} if asked is not None else body)
     elif asked is not None:
-        _print_request(asked)
+        print_request(asked)
     else:
         picture(inspection, name=agent)
 
@@ -62,7 +62,7 @@ def _request_json(request: "ModelRequest") -> dict[str, Any]:
     }
 
 
-def _print_request(request: "ModelRequest") -> None:
+def print_request(request: "ModelRequest") -> None:
     """Texts as they are sent, under a line that says what each is."""
     from pagemind.runtime.cli.render import visible
 

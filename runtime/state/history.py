@@ -189,12 +189,14 @@ class History:
         row = self._db.one("SELECT sum(cost) AS cost FROM steps WHERE at >= ?", (at,))
         return float(row["cost"] or 0.0) if row else 0.0
 
-    def usage(self) -> tuple[int, Usage, float, bool]:
-        """Over all steps: how many, tokens, cost in US dollars, and whether all of it is known."""
+    def usage(self, since: str = "") -> tuple[int, Usage, float, bool]:
+        """Over all steps, or those since a time (RFC 3339): how many, tokens, cost in US dollars,
+        and whether all of it is known."""
         row = self._db.one(
             "SELECT count(*) AS steps, sum(prompt_tokens) AS prompt, sum(completion_tokens) AS"
             " completion, sum(cached_tokens) AS cached, sum(cost) AS cost, count(cost) AS known"
-            " FROM steps"
+            " FROM steps WHERE at >= ?",
+            (since,),
         )
         assert row is not None
         usage = Usage(row["prompt"] or 0, row["completion"] or 0, row["cached"] or 0)

@@ -93,6 +93,13 @@ class Turns:
             ),
         )
 
+    def add_to_result(self, turn: int, key: str, value: Any) -> None:
+        """One more key of a turn's result; it goes when the turn is taken up again."""
+        self._db.write(
+            "UPDATE turns SET result = json_set(result, '$.' || ?, json(?)) WHERE turn = ?",
+            (key, json.dumps(value, ensure_ascii=False), turn),
+        )
+
     def next_number(self) -> int:
         return self._db.number("SELECT max(turn) FROM turns") + 1
 

@@ -24,6 +24,7 @@ from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.settings import (
     OPTIMIZE_COMMITS,
+    OPTIMIZE_REREAD,
     OPTIMIZE_ROWS,
 )
 from pagemind.runtime.tiers import leg_query, upkeep
@@ -96,6 +97,7 @@ class TierStore:
         self._tables: dict[Tier, Table] = {}
         self._commits: dict[Tier, int] = {}  # since the last compaction
         self._fresh: dict[Tier, int] = {}  # rows since then
+        self._reread: dict[Tier, int] = {}  # … that searches have read one by one, times searches
         self._whole: set[Tier] = set()  # has all indices that pay at its size
         self._indexed: set[Tier] = set()  # has its text indices
         self._newest: dict[Tier, int] = {}  # seq
@@ -223,6 +225,8 @@ class TierStore:
                 except PagemindError as error:
                     without, compared = error, False
             asked = [leg for leg in legs if leg.vector is None or compared]
+            if any(leg.vector is None for leg in asked):
+                self._reread[tier] = self._reread.get(tier, 0) + self._fresh.get(tier, 0)
             found = iter(leg_query.answers(tier, table, census, asked, where, limit))
             return [
                 self._matches(next(found)) if leg.vector is None or compared else without
@@ -339,6 +343,12 @@ class TierStore:
             for tier in TIERS
         )
 
+    def worn(self) -> bool:
+        """Whether searches have spent about as much on rows without an index as it costs to index
+        them: then that is due even where there never is a pause. A table that nobody searches is
+        left alone, and one that is searched does not get slower."""
+        return not self.location.is_remote and any(self._worn(tier) for tier in TIERS)
+
     def compact(self) -> None:
         """All upkeep at once, however long it takes, and what killed processes left behind."""
         self.maintain(force=True)
@@ -369,8 +379,10 @@ class TierStore:
                 self._mark(tier, complete=False)
                 if self.location.has_table(tier) is not False:
                     self._connection().drop_table(tier, ignore_missing=True)
-            for known in (self._tables, self._commits, self._fresh, self._newest, self._censuses):
+            for known in (self._tables, self._commits, self._newest, self._censuses):
                 known.clear()
+            for counted in (self._fresh, self._reread):
+                counted.clear()
             self._indexed.clear()
             self._whole.clear()
 
@@ -379,7 +391,7 @@ class TierStore:
         with self._guard:
             for known in (self._tables, self._censuses):
                 known.clear()
-            for counted in (self._newest, self._commits, self._fresh):
+            for counted in (self._newest, self._commits, self._fresh, self._reread):
                 counted.clear()  # somebody else may hold the agent in between
             self._db = None
 
@@ -478,7 +490,7 @@ class TierStore:
         self._commits[tier] = self._commits.get(tier, 0) + 1
 
     def _compacted(self, tier: Tier) -> None:
-        self._commits[tier] = self._fresh[tier] = 0
+        self._commits[tier] = self._fresh[tier] = self._reread[tier] = 0
         self._whole.discard(tier)  # it has grown
 
     def _maintain(self, tier: Tier, force: bool, stop: Callable[[], bool]) -> bool:
@@ -505,9 +517,13 @@ class TierStore:
         return done
 
     def _due(self, tier: Tier, table: "Table") -> bool:
-        if self._commits.get(tier, 0) >= OPTIMIZE_COMMITS:
+        if self._commits.get(tier, 0) >= OPTIMIZE_COMMITS or self._worn(tier):
             return True
         return self._fresh_rows(tier, table) >= upkeep.enough(int(table.count_rows()))
+
+    def _worn(self, tier: Tier) -> bool:
+        reread = self._reread.get(tier, 0)
+        return reread >= OPTIMIZE_REREAD and reread >= self.count(tier)
 
     def _fresh_rows(self, tier: Tier, table: "Table") -> int:
         """Rows that no index knows yet; asked for once, then counted."""

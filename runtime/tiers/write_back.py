@@ -288,11 +288,12 @@ class WriteBack:
             self._changed.notify_all()
 
     def _maintain(self, agent: _Agent) -> None:
-        """See to the tables in a pause, or where there never is one; but let nobody wait for it:
-        between two steps it gives way to whatever is to be written."""
+        """See to the tables in a pause; where there never is one, when it is long overdue or when
+        searches suffer. Nobody waits for it: between two steps it gives way to whatever is to be
+        written."""
         if not agent.unkempt or agent.gone or self._closed:
             return
-        if not agent.store.pressed(UPKEEP_BUSY):
+        if not agent.store.pressed(UPKEEP_BUSY) and not agent.store.worn():
             if self._wanted(agent):
                 return
             pause = agent.kicked_at + UPKEEP_IDLE_SECONDS

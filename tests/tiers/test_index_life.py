@@ -295,6 +295,44 @@ def test_upkeep_waits_for_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert done[0][1] - kicked >= 0.4
 
 
+def test_searches_that_read_much_without_an_index_do_not_wait_for_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once they cost as much as the upkeep it is done between two batches; where nobody searches
+    it is not."""
+    monkeypatch.setattr(store, "OPTIMIZE_REREAD", 100)
+    monkeypatch.setattr(write_back, "UPKEEP_IDLE_SECONDS", 600.0)
+    authority = Authority()
+    tiers = TierStore(tmp_path / "lance", None)
+    writer = WriteBack()
+    writer.register("a", authority, tiers, None)
+
+    def say(number: int) -> None:
+        authority.say(f"The boat number {number} is red.")
+        writer.kick("a")
+        assert writer.drain("a", 30.0)
+
+    for number in range(20):
+        say(number)
+    assert unindexed(tiers) >= 19  # its table was made with an index of nothing
+    assert not tiers.worn()
+    searches = 0
+    while not tiers.worn():
+        searches += 1
+        assert tiers.search_text("recall", "line", "boat 7", EVERY, 5)
+    assert 4 < searches < 10
+    say(20)
+    writer.close()
+    assert not tiers.worn()
+    assert unindexed(tiers) == 0
+    assert len(tiers.search_text("recall", "line", "boat", EVERY, 50)) == 21
+
+
+def unindexed(tiers: TierStore) -> int:
+    """Rows that a search by words reads one by one."""
+    return max((tiers.unindexed("recall") or {}).values())
+
+
 def test_a_process_that_leaves_sees_to_what_is_overdue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
