@@ -99,7 +99,7 @@ def boot(
 
     # How large its window is: what the definition says, the model, or a stated default.
     full = _window(definition, model, state)
-    caller = ModelCaller(model, state, context, full)
+    caller = ModelCaller(model, state, context, full, zone)
 
     def room() -> int:
         return queue_manager.measure().room

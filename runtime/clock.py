@@ -60,6 +60,31 @@ def _by_system(dt: datetime) -> datetime:
     return dt.replace(tzinfo=None).astimezone()
 
 
+def zone_name(zone: tzinfo, at: datetime) -> str:
+    """What zone_named() makes the same zone of: `Europe/Lisbon`; or `+0100`, its offset at this
+    time, where the machine does not say what its own zone is called."""
+    name = str(getattr(zone, "key", ""))
+    if isinstance(zone, LocalZone):
+        link = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
+        name = os.environ.get("TZ", "").removeprefix(":") or link
+    try:
+        zone_named(name)
+    except (ValueError, OSError, LookupError):
+        return at.astimezone(zone).strftime("%z")
+    return name
+
+
+def zone_named(name: str) -> tzinfo:
+    """The zone of a name or offset. Raises ValueError or LookupError."""
+    from zoneinfo import ZoneInfo
+
+    if name[:1] in ("+", "-"):
+        offset = datetime.strptime(name, "%z").tzinfo
+        assert offset is not None
+        return offset
+    return ZoneInfo(name)
+
+
 def uuid7(unix_ms: int, sequence: int, noise: bytes) -> str:
     """UUIDv7 from milliseconds, a 12-bit sequence within them and 8 bytes (RFC 9562 §5.7)."""
     value = (unix_ms & 0xFFFFFFFFFFFF) << 80

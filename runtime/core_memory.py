@@ -133,6 +133,10 @@ class CoreMemory:
         self._shown = {block.label: block for block in blocks}
         self._rendered = (None, self._rendered[1])
 
+    def shown(self) -> list[Block]:
+        """The blocks that render() shows, in order."""
+        return list(self._shown.values())
+
     def shown_versions(self) -> dict[str, int]:
         """The version of each block that render() shows."""
         return {block.label: block.version for block in self._shown.values()}

@@ -94,6 +94,22 @@ class FifoQueue:
                 return entries[::-1]
         return []
 
+    def runs(self) -> list[tuple[int, int]]:
+        """The seqs of all entries as ranges, both ends included. Most often it is one."""
+        if not self._entries:
+            return []
+        first, last = next(iter(self._entries)), next(reversed(self._entries))
+        if last - first + 1 == len(self._entries):  # asked at every step
+            return [(first, last)]
+        runs = [(first, first)]
+        for seq in self._entries:
+            start, end = runs[-1]
+            if seq > end + 1:
+                runs.append((seq, seq))
+            else:
+                runs[-1] = (start, seq)
+        return runs
+
     def groups(self) -> list[Group]:
         """The units of eviction, oldest first; `Group.tokens` counts messages as shown."""
         return group(list(self._entries.values()))

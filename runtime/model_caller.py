@@ -1,4 +1,5 @@
 """The model caller: one call of a step, recorded before and after, with less where it is too long.
+What it records of a request is enough to make it again, to the byte (past_request.py).
 
 The counter is calibrated by what the model reports, so that the window in our own tokens
 (`own_window`) is right after the first reply.
@@ -7,6 +8,7 @@ The counter is calibrated by what the model reports, so that the window in our o
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import tzinfo
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import (
@@ -19,6 +21,7 @@ from pagemind.runtime.errors import (
 )
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import Model, ModelReply, ModelRequest, OnRetry, OnText
+from pagemind.runtime.mould import Moulding
 from pagemind.runtime.pressure import Pressure, Window
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.request_digest import RequestDigest
@@ -43,7 +46,7 @@ class Interrupted(Exception):
 
 
 class ModelCaller:
-    """`window` gives the model's own window."""
+    """`window` gives the model's own window, `zone` is the agent's."""
 
     def __init__(
         self,
@@ -51,12 +54,14 @@ class ModelCaller:
         state: State,
         context: MainContext,
         window: Callable[[], Window],
+        zone: tzinfo,
     ) -> None:
         self.model = model
         self.window = window
         self._state = state
         self._context = context
         self._digest = RequestDigest()
+        self._moulding = Moulding(state, context, zone)
         self._calibration = state.calibration(model.name) or first_guess(model.name)
 
     @property
@@ -122,21 +127,28 @@ class ModelCaller:
         raise AssertionError("the last attempt raises")
 
     def _begin(self, turn: Turn, epoch: int, request: ModelRequest, pressure: Pressure) -> int:
-        prefetch = self._context.prefetch
-        return self._state.history.begin_step(
-            turn=turn.number,
-            epoch=epoch,
-            model=self.model.name,
-            settings={
-                "max_tokens": request.max_tokens,
-                "blocks": self._context.core.shown_versions(),
-            },
-            last_seq=self._state.journal.last_seq,
-            prefetch=prefetch.text if prefetch else "",
-            request_sha256=self._digest.of(request),
-            estimated_tokens=pressure.used,
-            min_trust=self._context.min_trust(),
-        )
+        context = self._context
+        prefetch, held = context.prefetch, context.held
+        settings = {
+            "max_tokens": request.max_tokens,
+            "blocks": context.core.shown_versions(),
+            # Not all that was recorded since the queue's start is in it: notices go, lines change.
+            "queue": context.queue.runs(),
+            "held": held.seq if held else None,
+            "event": prefetch.seq if prefetch else None,
+        }
+        with self._state.database.transaction():
+            return self._state.history.begin_step(
+                turn=turn.number,
+                epoch=epoch,
+                model=self.model.name,
+                settings={**settings, "mould": self._moulding.keep()},
+                last_seq=self._state.journal.last_seq,
+                prefetch=prefetch.text if prefetch else "",
+                request_sha256=self._digest.of(request),
+                estimated_tokens=pressure.used,
+                min_trust=context.min_trust(),
+            )
 
     def _complete(
         self, step: int, request: ModelRequest, observer: Observer, cancel: CancelToken

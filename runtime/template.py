@@ -10,12 +10,15 @@ would have to be built around it, and loops or conditions in a prompt are what w
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 
 from pagemind.runtime.errors import TemplateError
 from pagemind.runtime.message import clean_text
@@ -89,7 +92,8 @@ def load(name_or_path: str | Path) -> Template:
     Raises TemplateError for an unknown name (with the nearest) and an unreadable file.
     """
     if isinstance(name_or_path, str) and _NAME.fullmatch(name_or_path):
-        return _shipped(name_or_path.removesuffix(".md"))
+        name = name_or_path.removesuffix(".md")
+        return _as_of_then.get().get(name) or _shipped(name)
     path = Path(name_or_path).expanduser()
     try:
         with path.open("rb") as file:
@@ -98,6 +102,22 @@ def load(name_or_path: str | Path) -> Template:
         reason = error.strerror or str(error)
         raise TemplateError(f"{path}: {reason.lower()}", hint="give a text file") from None
     return Template.from_text(_decode(data, str(path)), str(path))
+
+
+_as_of_then: ContextVar[Mapping[str, Template]] = ContextVar(
+    "prompts of then", default=MappingProxyType({})
+)
+
+
+@contextmanager
+def as_of_then(texts: Mapping[str, str]) -> Iterator[None]:
+    """Inside, load() gives these texts for these names: a past request is made again with the
+    prompts of then, whatever ships by now. Holds for this thread alone."""
+    before = _as_of_then.set({name: Template(text, name) for name, text in texts.items()})
+    try:
+        yield
+    finally:
+        _as_of_then.reset(before)
 
 
 @cache

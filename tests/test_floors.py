@@ -19,15 +19,16 @@ FLOORS: dict[int, str] = {
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls
           fifo_queue request_digest document intake faces naming eval_cases""",
-    2: "main_context pressure legalise",
+    2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor
           archival_memory core_editor page_reader page_finder passage_reader pinning paging
           search_view nearness prefetch inspection invariants reembed ingested ingest tiers_reader
-          tiers_writer memory_records archive memory archives agent_archives""",
+          tiers_writer memory_records archive memory archives agent_archives mould
+          past_request moment memory_diff""",
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",
-    7: "model_choice boot reader writer upgrade runtime evaluation",
+    7: "model_choice boot reader writer upgrade runtime evaluation past",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

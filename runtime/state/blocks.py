@@ -54,6 +54,17 @@ class Blocks:
                 found.append(replace(block, value=value, version=version))
         return found
 
+    def values(self, versions: Mapping[str, int]) -> dict[str, tuple[str, int]]:
+        """The value of each block in the version that is named, and that version."""
+        found = {}
+        for label, version in versions.items():
+            row = self._db.one(
+                "SELECT value FROM block_versions WHERE label = ? AND version = ?", (label, version)
+            )
+            if row is not None:
+                found[label] = (str(row["value"]), version)
+        return found
+
     def save(
         self, block: Block, *, author: str, reason: str, seq: int, origin: Origin, trust: int | None
     ) -> None:

@@ -16,6 +16,8 @@ from pagemind.runtime.model import Usage
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.view import View
 
+_ENDLESS = 1 << 62
+
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
@@ -210,13 +212,16 @@ class History:
             [(seq, since_step, view.form, view.tokens) for seq, view in views.items()],
         )
 
-    def views(self, first_seq: int, *, at_step: int | None = None) -> dict[int, View]:
-        """The newest view of each message from `first_seq` on."""
+    def views(
+        self, first_seq: int, last_seq: int = _ENDLESS, *, at_step: int = _ENDLESS
+    ) -> dict[int, View]:
+        """The newest view of each message from `first_seq` to `last_seq`, or as it was for a
+        step."""
         found: dict[int, View] = {}
         for row in self._db.rows(
-            "SELECT seq, form, tokens FROM views WHERE seq >= ? AND since_step <= ?"
+            "SELECT seq, form, tokens FROM views WHERE seq BETWEEN ? AND ? AND since_step <= ?"
             " ORDER BY seq, since_step",
-            (first_seq, at_step if at_step is not None else 1 << 62),
+            (first_seq, last_seq, at_step),
         ):
             found[row["seq"]] = View(row["form"], row["tokens"])
         return found
