@@ -14,19 +14,22 @@ from pagemind.runtime.gist import gist, keywords
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Usage
-from pagemind.runtime.page import Page, cut
+from pagemind.runtime.page import Group, Page, cut, turn_ends
 from pagemind.runtime.page_table import PageTable
 from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.pinning import Pinning, pin_budget
 from pagemind.runtime.pins import Pinned
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.settings import (
+    GIST_TOKENS,
     HANDLE_TOKENS,
     HOT_LINES,
     PAGE_FRACTION,
     PAGE_TABLE_FRACTION,
     PAGE_TOKENS,
     SUMMARY_FRACTION,
+    SUMMARY_GROWTH,
+    TABLE_LINE_TOKENS,
 )
 from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.state import State
@@ -139,23 +142,23 @@ class Flusher:
         before: Pressure,
         keep: int,
         reason: str,
+        exact: bool,
         ask: bool,
         cancel: CancelToken | None,
     ) -> Flushed:
         """Page out the oldest groups and fold them into the summary.
 
         `event_seq` is the event of the running turn (None between turns): it stays shown, and so
-        does the newest group. `keep` is what `paged` may be afterwards, in tokens; without `ask`
-        no model is called for the summary.
+        does the newest group. `keep` is what `paged` should be afterwards, in tokens, and with
+        `exact` what it may be; without `ask` no model is called for the summary.
         """
-        summary_budget = int(before.room * SUMMARY_FRACTION) if self._parts.summary else 0
-        table_budget = int(before.room * PAGE_TABLE_FRACTION) if self._parts.table else 0
+        summary_budget, table_budget = self._budgets(before)
         newest = self._state.history.epoch()
         first = newest.queue_start if newest else 1
         # What is pinned is read here, once a flush, and stands in the epoch from here on.
         pinned = self._pinning.section(pin_budget(before))
-        pins = self._count(pinned.text)
-        out = self._evict(event_seq, first, max(0, keep - summary_budget - table_budget - pins))
+        target = self._target(before, keep, pinned, exact=exact, ask=ask)
+        out = self._evict(event_seq, first, target, _page_tokens(before.room) // 2)
         pages = self._pages(out.gone, before.room, first, out.queue_start) if out.gone else []
         made = self._summarised(out.gone, pages, summary_budget, ask, cancel) if pages else None
         held = self._held_after(out.gone, event_seq)
@@ -204,6 +207,39 @@ class Flusher:
             self._tell_written(page)
         return Flushed(tuple(pages), 0, made.usage if made else Usage())
 
+    def next_evicted(self, before: Pressure, *, keep: int) -> list[Group]:
+        """The groups that a flush between turns would take now, oldest first; nothing changes."""
+        newest = self._state.history.epoch()
+        first = newest.queue_start if newest else 1
+        pinned = self._pinning.section(pin_budget(before))
+        target = self._target(before, keep, pinned)
+        return group(self._evict(None, first, target, _page_tokens(before.room) // 2).gone)
+
+    def _budgets(self, before: Pressure) -> tuple[int, int]:
+        """Tokens that the summary and the page table may take."""
+        return (
+            int(before.room * SUMMARY_FRACTION) if self._parts.summary else 0,
+            int(before.room * PAGE_TABLE_FRACTION) if self._parts.table else 0,
+        )
+
+    def _target(
+        self, before: Pressure, keep: int, pinned: Pinned, *, exact: bool = False, ask: bool = True
+    ) -> int:
+        """What the queue may be after a flush that leaves about `keep` tokens of all that is paged.
+
+        Summary and table are made after that, so that what they will take is foreseen: a model's
+        summary is about as long as its last one, and a table of few pages is short. `exact`: they
+        count as long as they may be.
+        """
+        summary, table = self._budgets(before)
+        if not exact:
+            if ask and self._summarizer.asks and (last := self._count(self._context.summary)):
+                summary = min(summary, int(last * SUMMARY_GROWTH))
+            pages = before.paged // _page_tokens(before.room) + 1
+            lines = pages * (GIST_TOKENS + TABLE_LINE_TOKENS)
+            table = min(table, self._count(self._context.table) + lines)
+        return max(0, keep - summary - table - self._count(pinned.text))
+
     def _grow(self, pages: Sequence[Page], epoch: int) -> None:
         """Put pages into the tree, and close the directories that are full with them."""
         line = self._state.journal.line
@@ -235,9 +271,9 @@ class Flusher:
             )
         )
 
-    def _evict(self, event_seq: int | None, first: int, target: int) -> _Eviction:
-        """Settle what is shown, then take the oldest groups until the queue is down to `target`;
-        nothing is changed yet."""
+    def _evict(self, event_seq: int | None, first: int, target: int, spare: int) -> _Eviction:
+        """Settle what is shown, then take the oldest groups until the queue is down to `target`,
+        and up to `spare` tokens more to the end of a turn; nothing is changed yet."""
         shown = list(self._context.queue)
         entries = [self._settled(entry, event_seq) for entry in shown]
         views = {e.seq: e.view for e, old in zip(entries, shown, strict=True) if e.view != old.view}
@@ -250,6 +286,7 @@ class Flusher:
             evicted += 1
         if not evicted:
             return _Eviction([], staying, first, views)
+        evicted = _to_turn_end(groups, evicted, spare, event_seq)
         queue_start = groups[evicted].first_seq
         gone = [e for e in entries if e.seq < queue_start]
         return _Eviction(gone, staying, queue_start, views)
@@ -273,17 +310,18 @@ class Flusher:
     def _pages(
         self, entries: Sequence[Entry], room: int, first_seq: int, queue_start: int
     ) -> list[Page]:
-        """Pages that cover first_seq … queue_start - 1, gapless; notices and readings cost them
-        nothing."""
+        """Pages that cover what is live from first_seq to queue_start - 1, gapless; notices and
+        readings cost them nothing."""
+        lines = self._state.journal.lines
         counted = [
             replace(e, tokens=0 if e.message.kind in ("notice", "reading") else e.whole)
             for e in entries
         ]
-        runs = cut(group(counted), min(PAGE_TOKENS, int(room * PAGE_FRACTION)))
+        runs = cut(group(counted), _page_tokens(room))
         number = self._state.pages.last_number
         pages: list[Page] = []
         for at, run in enumerate(runs):
-            last = runs[at + 1][0].first_seq - 1 if at + 1 < len(runs) else queue_start - 1
+            end = runs[at + 1][0].first_seq if at + 1 < len(runs) else queue_start
             messages = [m for g in run for m in g.messages if m.kind not in ("notice", "reading")]
             times = [m.recorded_at for g in run for m in g.messages if m.recorded_at is not None]
             words = keywords([m.text for m in messages if m.role != "tool"])
@@ -291,8 +329,8 @@ class Flusher:
             pages.append(
                 Page(
                     number=number,
-                    first_seq=run[0].first_seq if at else first_seq,
-                    last_seq=last,
+                    first_seq=run[0].first_seq if at else lines.onward(first_seq),
+                    last_seq=lines.before(end),
                     first_at=min(times),
                     last_at=max(times),
                     messages=len(messages),
@@ -331,3 +369,21 @@ class Flusher:
         if self._context.held is not None and self._context.held.seq == event_seq:
             return self._context.held
         return next((e for e in gone if e.seq == event_seq), None)
+
+
+def _page_tokens(room: int) -> int:
+    """How long a page may be."""
+    return min(PAGE_TOKENS, int(room * PAGE_FRACTION))
+
+
+def _to_turn_end(groups: Sequence[Group], evicted: int, spare: int, event_seq: int | None) -> int:
+    """How many groups leave, if an answer shall leave with its question: some more than `evicted`
+    where that is cheap, but nothing of the turn that is running, and not the newest."""
+    at = evicted
+    while not turn_ends(groups[at - 1], groups[at]):
+        spare -= groups[at].tokens
+        running = event_seq is not None and groups[at].last_seq >= event_seq
+        at += 1
+        if spare < 0 or running or at == len(groups):
+            return evicted
+    return at

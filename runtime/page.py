@@ -66,17 +66,19 @@ class Group:
 
 
 def cut(groups: Sequence[Group], page_tokens: int) -> list[list[Group]]:
-    """Split groups into runs of at most `page_tokens`, at pauses and new conversations if near.
+    """Split groups into runs of at most `page_tokens`, at ends of turns, and of those at pauses and
+    new conversations if near.
 
     Greedy; when a run is full it is cut at the widest pause in its last third, so that a page
-    rather ends with a subject than in the middle of one. A group above the limit is a page alone.
+    rather ends with a subject than in the middle of one; a question and its answer are torn apart
+    only where no page would hold both. A group above the limit is a page alone.
     """
     runs: list[list[Group]] = []
     run: list[Group] = []
     size = 0
     for group in groups:
         if run and size + group.tokens > page_tokens:
-            at = _best_cut([*run, group])
+            at = _best_cut([*run, group], page_tokens)
             runs.append(run[:at])
             run = run[at:]
             size = sum(each.tokens for each in run)
@@ -90,17 +92,51 @@ def cut(groups: Sequence[Group], page_tokens: int) -> list[list[Group]]:
     return [each for each in runs if each]
 
 
-def _best_cut(run: Sequence[Group]) -> int:
-    """Where to cut before the last group, or at the widest pause in the last third before it."""
+def turn_ends(before: Group, after: Group) -> bool:
+    """Whether one turn ends and another begins between two neighbours."""
+    last, first = before.messages[-1].turn, after.messages[0].turn
+    return last != first or last == 0  # 0: part of no turn
+
+
+def _best_cut(run: Sequence[Group], page_tokens: int) -> int:
+    """Where to cut before the last group: in the last third before it at an end of a turn, rather
+    where the minute changes as well (times are shown to the minute); if there is none, at the last
+    end before; in one long turn anywhere in that third. Of several at the widest pause."""
     end = len(run) - 1
-    best, widest = end, 0.0
-    for at in range(max(1, end - end // 3), end + 1):
-        before, after = run[at - 1].messages[-1], run[at].messages[0]
-        if before.recorded_at is None or after.recorded_at is None:
-            continue
-        gap = (after.recorded_at - before.recorded_at).total_seconds()
-        if before.conversation != after.conversation:
-            gap = max(gap, CONVERSATION_PAUSE_SECONDS)
-        if gap > widest:
-            best, widest = at, gap
-    return best
+    near = range(max(1, end - end // 3), end + 1)
+    ends = [at for at in _fitting(run, page_tokens) if turn_ends(run[at - 1], run[at])]
+    late = [at for at in ends if at in near]
+    clear = [at for at in late if _minute_changes(run[at - 1], run[at])]
+    return max(
+        clear or late or ends[-1:] or near, key=lambda at: (_pause(run[at - 1], run[at]), at)
+    )
+
+
+def _fitting(run: Sequence[Group], page_tokens: int) -> list[int]:
+    """Where a cut leaves no more than a page after it, lest the rest is cut again at once."""
+    fitting: list[int] = []
+    left = 0
+    for at in range(len(run) - 1, 0, -1):
+        left += run[at].tokens
+        if left > page_tokens and at < len(run) - 1:
+            break
+        fitting.insert(0, at)
+    return fitting
+
+
+def _minute_changes(before: Group, after: Group) -> bool:
+    last, first = before.messages[-1], after.messages[0]
+    if last.recorded_at is None or first.recorded_at is None:
+        return False
+    if last.conversation != first.conversation:
+        return True
+    return last.recorded_at.timestamp() // 60 != first.recorded_at.timestamp() // 60
+
+
+def _pause(before: Group, after: Group) -> float:
+    """Seconds between two neighbours; a new conversation counts as a long pause."""
+    last, first = before.messages[-1], after.messages[0]
+    if last.recorded_at is None or first.recorded_at is None:
+        return 0.0
+    gap = (first.recorded_at - last.recorded_at).total_seconds()
+    return max(gap, CONVERSATION_PAUSE_SECONDS) if last.conversation != first.conversation else gap

@@ -13,6 +13,8 @@ STATE_SCHEMA = 2  # state.db of an agent
 HOME_SCHEMA = 2  # home.db
 TIER_SCHEMA = 1  # LanceDB tables
 JSON_SCHEMA = 1  # every --json answer
+TRACE_SCHEMA = 1  # lines of a trace file
+PORTABLE_FORMAT = 1  # of .pmz files (docs/portability.md)
 TEXT_RECIPE = 2  # what is embedded and indexed for a row; a change needs `memory rebuild`
 
 # --- the window ---------------------------------------------------------------------------------
@@ -29,6 +31,7 @@ FLUSH = 1.00
 KEEP = 0.50
 IDLE_FLUSH = 0.90  # of flush: above it the flush runs after the reply, so that nobody waits
 SUMMARY_FRACTION = 0.15
+SUMMARY_GROWTH = 1.25  # how much longer than the last one a summary is taken to become
 SUMMARY_TRUST = 60  # rows below it (tools of the world, documents) are counted, not summarised
 PAGE_TABLE_FRACTION = 0.12
 OWN_RESULT_TRUST = 80  # results of memory functions: the agent's own texts
@@ -58,7 +61,8 @@ PIN_FRACTION = 0.20  # all pins: a whole page and some messages; with summary an
 
 PAGE_TOKENS = 1500  # a page is at most this …
 PAGE_FRACTION = 1 / 6  # … or this share of room, so that three fit beside the queue
-GIST_TOKENS = 48  # one line of the page table
+GIST_TOKENS = 48  # one line of the page table …
+TABLE_LINE_TOKENS = 24  # … and what stands before it: id and span
 GIST_KEYWORDS = 32  # kept for search and listings; a line of the table shows what fits
 GIST_PAGES = 8  # whose gists a model writes in one call, in the idle after a turn …
 GIST_RECENT = 64  # … of the newest pages: an old history would cost a call for every eight
@@ -97,12 +101,16 @@ EMPTY_RETRIES = 1  # an empty completion is asked again once
 TIME_PAUSE_SECONDS = 600.0  # after a pause this long the time stands on the message
 CONVERSATION_PAUSE_SECONDS = 4 * 3600.0
 RESULT_PART_TOKENS = 600  # one part of a search answer
-FIND_HITS = 50  # messages, and gists, that page_find looks at
+FIND_HITS = 60  # messages, and gists, that page_find looks at
 FIND_PAGES = 8  # that it names at most
 FIND_IN_VIEW = 4  # matches that still are in view are told if they are among the best so many
 FIND_WHY_TOKENS = 40  # of the line that says why
 FIND_MORE = 0.05  # what a page's second hit adds to its first, the third to the second …
 FIND_GIST = 0.1  # … and its gist (measured: more costs exact questions their page)
+FIND_TELLING = 0.8  # what it adds to a line that its words beside the question's are seldom said …
+FIND_NAMED = 0.2  # … and that it speaks of whom or what the question names
+USUAL_SAMPLE = 1000  # messages, spread over all history, that tell how usual a word is …
+USUAL_GROWTH = 1.25  # … until history is so much longer
 
 # --- model calls --------------------------------------------------------------------------------
 
@@ -145,14 +153,14 @@ OPTIMIZE_COMMITS = 40  # compaction and cleanup after this many commits …
 OPTIMIZE_ROWS = 2_000  # … or new rows: a search reads each (10 µs a field) until it is indexed …
 OPTIMIZE_SHARE = 1 / 8  # … of a small table at this share of its rows already …
 OPTIMIZE_MIN_ROWS = 250  # … but not for fewer than these
+OPTIMIZE_REREAD = 1_000  # … or, without any pause, as soon as searches have read as many of them
+# as the table has rows, but no fewer: by then they cost as much as the compaction (measured)
 UPKEEP_IDLE_SECONDS = 5.0  # without anything to write: then the indices are seen to …
 UPKEEP_BUSY = 8  # … or at so many times the above, where there never is such a pause …
 UPKEEP_LEAVING = 2  # … and at so many by a process that leaves: many only write and leave
 CLEANUP_AGE_SECONDS = 120.0  # of old versions: far longer than any search reads one
 SCALAR_INDEX_ROWS = 20_000  # from here on columns that filters name have indices of their own
 VECTOR_INDEX_ROWS = 50_000  # below it brute force is exact and cheap
-OPTIMIZE_REREAD = 1_000  # … or, without any pause, as soon as searches have read as many of them
-# as the table has rows, but no fewer: by then they cost as much as the compaction (measured)
 VECTOR_RETRAIN = 4  # a table that grew so many times over has its vector index made anew …
 VECTOR_SEGMENTS = 20  # … and one in more pieces than this (each compaction adds one)
 VECTOR_EXACT_ROWS = 2_000  # a filter that leaves fewer rows has them compared exactly
@@ -221,6 +229,24 @@ DOCUMENT_CHARS = 1500  # of one passage of a document: a few paragraphs, two pie
 HEADING_CHARS = 160  # of the line over a passage that says where in its document it stands
 PASSAGE_CHARS = 100_000  # of one passage: it is edited, shown and embedded as a whole
 
+# --- agents as files (.pmz) ---------------------------------------------------------------------
+
+PORTABLE_GROUP_BYTES = 4 << 20  # of text in one row group: what writer and reader hold at once
+PORTABLE_GROUP_ROWS = 8192
+PORTABLE_MAX_GROUP_BYTES = 256 << 20  # that a row group may say it holds: one message may be 64 MB
+PORTABLE_MAX_MANIFEST_BYTES = 16 << 20
+PORTABLE_FREE_BYTES = 1 << 30  # a file may unfold to this much …
+PORTABLE_MAX_RATIO = 200  # … or to so many times its size; 10 GB of zeros are far beyond both
+PORTABLE_MAX_DIMENSIONS = 16_384
+SECRET_MIN_CHARS = 8  # a shorter value of a variable would be found in innocent text
+
+# --- looking at all of it -----------------------------------------------------------------------
+
+CHRONICLE_ROWS = 500  # read at once by who reads all of an agent
+INSPECTOR_ROWS = 1000  # in one piece of an inspector's page …
+INSPECTOR_PIECE_CHARS = 1 << 20  # … or so many characters: a browser unpacks it in some milliseconds
+INSPECTOR_TEXT_CHARS = 50_000  # of one text in it; of a longer one its start is shown
+
 # --- documents ----------------------------------------------------------------------------------
 
 DOCUMENT_BYTES = 256 << 20  # of a PDF or DOCX, most of which are pictures
@@ -243,6 +269,10 @@ HISTORY_CHARS = 2000  # a longer line is not kept for arrow-up
 TYPING_PAUSE_SECONDS = 0.7  # without a key: what stops all threads may run now
 SWITCH_SECONDS = 0.001  # of the interpreter's threads while libraries load and a person types
 LOG_BYTES = 1 << 20
+TRACE_STATE_BYTES = 64 << 20  # of an agent that a trace holds as it was; a larger one: no replay
+TRACE_STATE_ROWS = 200  # of its tables in one line
+TRACE_TAIL_BYTES = 1 << 20  # of a trace that is looked through for where its agent was left
+REPLAY_DIFF_LINES = 12
 
 
 def home_path(home: str | Path | None = None) -> Path:

@@ -45,6 +45,11 @@ class Summarizer:
         self._count = count
         self._window = window
 
+    @property
+    def asks(self) -> bool:
+        """Whether a model writes the summaries."""
+        return self._model is not None
+
     def summarise(
         self,
         old: str,
