@@ -295,7 +295,8 @@ class QueueManager:
         ask: bool = True,
         cancel: CancelToken | None = None,
     ) -> Flushed:
-        """Page out the oldest groups and fold them into the summary (see Flusher.flush)."""
+        """Page out the oldest groups and fold them into the summary (see Flusher.flush), down to
+        about half of room, or to no more than `keep` tokens."""
         before = self.measure()
         self.observer(TraceEvent("flush_started", {"used": before.used, "room": before.room}))
         head = self.measure(refreshed=True)  # the flush takes edits of core memory into the head
@@ -328,6 +329,7 @@ class QueueManager:
 
     def settle_due(self) -> bool:
         """After a turn: whether a flush is so near that it should run before the next one."""
+            exact=keep is not None,
         self._context.prefetch = None
         pressure = self.measure()
         return pressure.paged > pressure.flush_at * IDLE_FLUSH
