@@ -12,6 +12,8 @@
     │   ├── BadFilter          what a search is asked to look for cannot be
     │   ├── TierOutdated       a tier needs `memory rebuild`; nothing is lost
     │   ├── DocumentError      a file cannot be read as text; the message completes "<file> …"
+    │   ├── BadExport          a file to import is broken, hostile or another tool's
+    │   │   └── ExportTooNew   it was written by a newer pagemind
     │   └── LocalModelError    a model file is absent, truncated or wrong
     ├── ToolError              the model: it becomes the tool's result
     │   ├── UnknownTool, BadArguments, ToolFailed
@@ -137,6 +139,14 @@ class TierOutdated(UserError):
 
 class DocumentError(UserError):
     """A file that cannot be read as text. The message ends a sentence: `is a broken PDF: …`."""
+
+
+class BadExport(UserError):
+    """A file to import is not what it should be: truncated, altered, unsafe or another tool's."""
+
+
+class ExportTooNew(BadExport):
+    """A file to import was written by a newer pagemind; nothing was imported."""
 
 
 class LocalModelError(UserError):

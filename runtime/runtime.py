@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
@@ -49,6 +50,9 @@ from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, make_tool
 from pagemind.runtime.upgrade import Upgrade, upgrade
 from pagemind.runtime.writer import AgentWriter
+
+if TYPE_CHECKING:
+    from pagemind.runtime.portable.carried import Carried
 
 DEFAULT_DEFINITION = "assistant"
 _log = logging.getLogger("pagemind.runtime")
@@ -463,6 +467,24 @@ class Runtime:
         Raises UnknownArchive with `create=False`, InvalidName.
         """
         return self.archives.memory(scope, create=create, embedding=embedding, wait=wait)
+
+    def export_agent(self, name: str, path: str | Path, **options: Any) -> "Carried":
+        """Write an agent to a .pmz file, in use or not: `since=`, `embeddings=`, `overwrite=`
+        (portable/exporter.py)."""
+        from pagemind.runtime.portable.exporter import export_agent
+
+        registered = self.home.find(checked_name(name))
+        folder = self.home.folder(registered.id)
+        return export_agent(registered, folder, Path(path), clock=self.clock, **options)
+
+    def import_agent(self, path: str | Path, **options: Any) -> "Carried":
+        """Make an agent from a .pmz file, or carry one on by an increment: `name=`,
+        `embeddings=`, `untrusted=`, `wait=` (portable/importer.py)."""
+        from pagemind.runtime.portable.importer import import_agent
+
+        return import_agent(
+            self.home, Path(path), clock=self.clock, embedder=self._embedder_of, **options
+        )
 
     @staticmethod
     def upgrade(

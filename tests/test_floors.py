@@ -28,7 +28,7 @@ FLOORS: dict[int, str] = {
           past_request moment memory_diff""",
     5: "turn heartbeat model_caller loop agent task",
     6: "tools",
-    7: "model_choice boot reader writer upgrade runtime evaluation past",
+    7: "portable model_choice boot reader writer upgrade runtime evaluation past",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
@@ -37,7 +37,7 @@ FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split(
 IMPORTERS = {
     "litellm": ("runtime/models/",),
     "lancedb": ("runtime/tiers/",),
-    "pyarrow": ("runtime/tiers/",),
+    "pyarrow": ("runtime/tiers/", "runtime/portable/parquet.py"),
     "xllamacpp": ("runtime/models/",),
     "onnxruntime": ("runtime/models/",),
     "pypdf": ("runtime/documents/pdf_reader.py",),

@@ -13,6 +13,7 @@ import typer
 
 from pagemind.runtime.cli import (
     agents,
+    agents_portable,
     archives,
     doctor,
     evaluate,
@@ -89,6 +90,18 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (HOUSE, "agents delete", agents.delete, "pagemind agents delete ada --yes"),
     (HOUSE, "agents path", agents.path, 'du -sh "$(pagemind agents path ada)"'),
     (HOUSE, "agents history", agents.history, "pagemind agents history ada --last 10"),
+    (
+        HOUSE,
+        "agents export",
+        agents_portable.export,
+        "pagemind agents export ada ada.pmz",
+    ),
+    (
+        HOUSE,
+        "agents import",
+        agents_portable.import_file,
+        "pagemind agents import ada.pmz --as eva",
+    ),
     (HOUSE, "models pull", models.pull, "pagemind models pull --yes"),
     (HOUSE, "models list", models.list_models, "pagemind models list"),
     (HOUSE, "models path", models.path, "pagemind models path"),

@@ -13,7 +13,7 @@ from pagemind.runtime.errors import AgentInUse, ArchiveInUse, HomeUnusable, Stor
 from pagemind.runtime.settings import LOCK_GRACE_SECONDS
 from pagemind.runtime.state.database import Database, peek, version_of
 
-_DELETED = "deleted"  # lies in a folder that is being removed
+_DELETED = "deleted"  # lies in a folder that is being removed, or is not whole yet
 _IN_USE = {"agent": AgentInUse, "archive": ArchiveInUse}
 
 
@@ -92,6 +92,15 @@ class Folders:
             raise
         finally:
             lock.release()
+
+    @contextmanager
+    def unfinished(self, id: str) -> Iterator[None]:
+        """Whatever a folder in the making holds, sweep() takes it away until this is left without
+        an error: what is in it is registered by then."""
+        mark = self.path(id) / _DELETED
+        mark.touch()
+        yield
+        mark.unlink()
 
     def remove(self, id: str, unregister: Callable[[], object]) -> None:
         """The registry first, so that what is listed can be opened; a crash leaves what sweep()

@@ -101,6 +101,11 @@ class Home:
     def set_model(self, agent_id: str, model: str) -> None:
         self.database.write("UPDATE agents SET model = ? WHERE id = ?", (model, agent_id))
 
+    def set_definition(self, agent_id: str, definition: str) -> None:
+        self.database.write(
+            "UPDATE agents SET definition = ? WHERE id = ?", (definition, agent_id)
+        )
+
     def remove(self, agent: Registered) -> None:
         """Delete an agent: the registry first, so that what is listed can be opened."""
         self._folders.remove(
@@ -119,6 +124,10 @@ class Home:
     def making(self, agent_id: str) -> AbstractContextManager[Path]:
         """A new folder, safe from sweep() until the agent in it is registered; gone on failure."""
         return self._folders.making(agent_id)
+
+    def unfinished(self, agent_id: str) -> AbstractContextManager[None]:
+        """Until it is left, sweep() takes what making() has made, whatever it holds."""
+        return self._folders.unfinished(agent_id)
 
     def close(self) -> None:
         self.database.close()

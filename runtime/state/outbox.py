@@ -10,6 +10,15 @@ from pagemind.runtime.state.passages import Passages
 
 _LETTERS: dict[Tier, str] = {"recall": "m", "archival": "a", "pages": "p"}  # of short ids
 
+_ALL: dict[Tier, str] = {
+    "recall": "SELECT seq FROM messages WHERE kind IN ('talk', 'observation') AND seq > ?"
+    " ORDER BY seq LIMIT ?",
+    "archival": "SELECT number FROM passages WHERE status = 'active' AND number > ?"
+    " ORDER BY number LIMIT ?",
+    "pages": "SELECT number FROM pages WHERE kind = 'page' AND number > ?"
+    " ORDER BY number LIMIT ?",
+}
+
 
 class StateOutbox:
     """Unwritten changes of one agent, oldest first; one for each key, always its newest state."""
@@ -24,23 +33,37 @@ class StateOutbox:
 
     def pending(self, limit: int) -> list[OutboxItem]:
         rows = self._db.rows("SELECT * FROM outbox ORDER BY number LIMIT ?", (limit,))
+        return self._items([(row["number"], row["tier"], row["key"], row["op"]) for row in rows])
+
+    def of_tier(self, tier: Tier, limit: int) -> list[OutboxItem]:
+        """The same of one tier, by key."""
+        rows = self._db.rows(
+            "SELECT * FROM outbox WHERE tier = ? ORDER BY key LIMIT ?", (tier, limit)
+        )
+        return self._items([(row["number"], row["tier"], row["key"], row["op"]) for row in rows])
+
+    def all_of(self, tier: Tier, after: int, limit: int) -> list[OutboxItem]:
+        """What a tier has rows of, whether it is due or not: those after a key."""
+        rows = self._db.rows(_ALL[tier], (after, limit))
+        return self._items([(0, tier, row[0], "put") for row in rows])
+
+    def _items(self, rows: Sequence[tuple[int, Tier, int, str]]) -> list[OutboxItem]:
         keys: dict[Tier, list[int]] = {tier: [] for tier in _LETTERS}
-        for row in rows:
-            keys[row["tier"]].append(row["key"])
+        for _, tier, key, _ in rows:
+            keys[tier].append(key)
         messages = self._journal.get(keys["recall"])
         before = self._journal.before_each(keys["recall"], 2)
         passages = self._passages.get(keys["archival"])
         pages = self._pages.get_all(keys["pages"])
         items = []
-        for row in rows:
-            tier: Tier = row["tier"]
-            key, put = row["key"], row["op"] == "put"
+        for number, tier, key, op in rows:
+            put = op == "put"
             message = messages.get(key) if put and tier == "recall" else None
             passage = passages.get(key) if put and tier == "archival" else None
             page = pages.get(key) if put and tier == "pages" else None
             items.append(
                 OutboxItem(
-                    row["number"],
+                    number,
                     tier,
                     "put" if message or passage or page else "delete",
                     f"{_LETTERS[tier]}{key}",

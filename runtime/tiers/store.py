@@ -299,6 +299,29 @@ class TierStore:
 
         return self._read(tier, read, [])
 
+    def made_by(self, tier: Tier) -> EmbeddingIdentity | None:
+        """What made a tier's vectors; None where there are none."""
+        return self._read(tier, lambda table: identity_of(table.schema), None)
+
+    def vectors(
+        self, tier: Tier, parents: Sequence[str]
+    ) -> dict[str, tuple[str, str, list[float]]]:
+        """The rows of these parents that have a vector: by id the speaker, the text and it."""
+
+        def read(table: "Table") -> dict[str, tuple[str, str, list[float]]]:
+            if "vector" not in table.schema.names:
+                return {}
+            query = table.search().where(f"{any_of('parent', parents)} AND vector IS NOT NULL")
+            # A parent has as many rows as its text is long; there are never more than there are.
+            most = max(1, table.count_rows())
+            names = ["id", "speaker", "text", "vector"]
+            found = query.select(names).limit(most).to_arrow()
+            return {
+                row["id"]: (row["speaker"], row["text"], row["vector"]) for row in found.to_pylist()
+            }
+
+        return self._read(tier, read, {})
+
     def unindexed(self, tier: Tier) -> dict[str, int] | None:
         """The indexed fields, each with how many rows its index does not cover yet; None where
         nothing was ever written."""

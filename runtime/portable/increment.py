@@ -1,0 +1,179 @@
+"""What an increment carries: of each table nothing, the rows that were added, or all of them.
+
+Since a message, or a time, the messages after it are carried and everything else is whole: nobody
+knows what the reader has. Since a file, each table is compared with what that file says of its
+own: an unchanged one is left out, of one that only grew the new rows are carried.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.errors import UserError
+from pagemind.runtime.portable.container import read_manifest
+from pagemind.runtime.portable.manifest import Base, Manifest, Mode, TableState
+from pagemind.runtime.portable.secrets import Secrets
+from pagemind.runtime.portable.tables import (
+    RowsDigest,
+    Table,
+    Values,
+    exported,
+    rows_of_table,
+    table_of,
+)
+from pagemind.runtime.state.database import Database
+from pagemind.runtime.when import parse_span
+
+_SEQ = re.compile(r"m?(\d{1,18})")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How one table is carried: rows after a key, or those that match."""
+
+    mode: Mode = "whole"
+    after: tuple[str | int, ...] | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Of every table its part; `base` is None for a whole export."""
+
+    parts: dict[str, Part]
+    base: Base | None = None
+
+    def of(self, table: str) -> Part:
+        return self.parts.get(table, Part())
+
+
+def plan(
+    since: int | str | datetime | Path | None,
+    database: Database,
+    secrets: Secrets,
+    *,
+    agent_id: str,
+    name: str,
+    now: datetime,
+) -> Plan:
+    """What to carry. `since` is a message (42, "m42"), a time or a file. Raises UserError."""
+    if since is None:
+        return Plan({})
+    last = database.number("SELECT max(seq) FROM messages")
+    found = _base(since, database, now)
+    if isinstance(found, Manifest):
+        if found.agent.id != agent_id:
+            raise UserError(
+                f"{since} holds another agent ({found.agent.name}), or one of the same name",
+                hint=f"give a file that was exported from {name}",
+            )
+        tables = {key: state.sha256 for key, state in found.tables.items()}
+        return Plan(_compared(found, database, secrets), Base(seq=found.seq, tables=tables))
+    if not 0 <= found <= last:
+        raise UserError(
+            f"there is no m{found}: {name} ends at m{last}",
+            hint="--since takes a message, a time or a file that was exported before",
+        )
+    return Plan({"messages": Part("added", after=(found,))}, Base(seq=found))
+
+
+def _base(since: int | str | datetime | Path, database: Database, now: datetime) -> int | Manifest:
+    if isinstance(since, int):
+        return since
+    if isinstance(since, datetime):
+        return _before(database, since)
+    text = str(since)
+    if isinstance(since, Path) or text.endswith(".pmz") or Path(text).is_file():
+        return read_manifest(Path(since))
+    if match := _SEQ.fullmatch(text.strip()):
+        return int(match[1])
+    try:
+        return _before(database, parse_span(text, now).start)
+    except ValueError as error:
+        raise UserError(
+            f"--since: {error}", hint="or give a message such as m42, or a file exported before"
+        ) from error
+
+
+def _before(database: Database, at: datetime) -> int:
+    """The last message that was recorded before a time; 0 if there is none."""
+    return database.number("SELECT max(seq) FROM messages WHERE recorded_at < ?", (rfc3339(at),))
+
+
+def _compared(base: Manifest, database: Database, secrets: Secrets) -> dict[str, Part]:
+    parts: dict[str, Part] = {}
+    for name in exported(database):
+        if name in base.tables and name != "texts":
+            parts[name] = _part(base.tables[name], table_of(database, name), database, secrets)
+    if "texts" in base.tables:
+        parts["texts"] = _texts(base.tables["texts"], parts, database, secrets)
+    return parts
+
+
+def _part(base: TableState, table: Table, database: Database, secrets: Secrets) -> Part:
+    if list(table.names) != base.columns:
+        return Part()
+    digest = RowsDigest(table)
+    before = ""
+    for row in secrets.rows(table, rows_of_table(database, table)):
+        if digest.rows == base.rows:
+            before = digest.sha256
+        digest.add(row)
+    if digest.rows == base.rows:
+        before = digest.sha256
+    if before != base.sha256:
+        return Part()  # rows were changed, or went
+    if digest.rows == base.rows:
+        return Part("same")
+    return Part("added", after=tuple(base.last) if base.rows else None)
+
+
+def _texts(base: TableState, parts: dict[str, Part], database: Database, secrets: Secrets) -> Part:
+    """Texts stand in the order of their hashes, so new ones are told by who refers to them. The
+    guess is held against the hash: it is right, or all of them are carried."""
+    table = table_of(database, "texts")
+    if list(table.names) != base.columns:
+        return Part()
+    known: list[str] = []
+    for name in ("epochs", "steps"):
+        part = parts.get(name, Part())
+        if part.mode == "whole":
+            return Part()
+        of = table_of(database, name)
+        old = (
+            "" if part.after is None else f" WHERE {of.columns[of.key[0]].name} <= {part.after[0]}"
+        )
+        known += [
+            f"SELECT {column} FROM {name}{old}" for column in of.names if column.endswith("_sha256")
+        ]
+    where = f"sha256 NOT IN ({' UNION '.join(known)})" if known else "1"
+    digest = RowsDigest(table, base.sha256, base.rows)
+    for row in secrets.rows(table, rows_of_table(database, table, where=where)):
+        digest.add(row)
+    if digest.rows == base.rows:
+        where = "0"
+    whole = RowsDigest(table)
+    for row in secrets.rows(table, rows_of_table(database, table)):
+        whole.add(row)
+    if (digest.sha256, digest.rows) != (whole.sha256, whole.rows):
+        return Part()
+    return Part("same") if where == "0" else Part("added", where=where)
+
+
+def rows_of_part(
+    database: Database, table: Table, part: Part, secrets: Secrets, digest: RowsDigest
+) -> Iterator[Values]:
+    """The rows that a part carries; once they are taken, `digest` has seen the whole table."""
+    if part.mode == "whole":
+        for row in secrets.rows(table, rows_of_table(database, table)):
+            digest.add(row)
+            yield row
+        return
+    for row in secrets.rows(table, rows_of_table(database, table)):
+        digest.add(row)
+    if part.mode == "added":
+        rows = rows_of_table(database, table, after=part.after, where=part.where)
+        yield from secrets.rows(table, rows)

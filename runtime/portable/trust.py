@@ -1,0 +1,44 @@
+"""Trust of what comes out of a file. A row keeps its origin, and never gets more trust than the
+runtime gives to that origin: a file cannot promote what it holds. Asked for, all of it is trusted
+no more than an import.
+"""
+
+from pagemind.runtime.function_names import names
+from pagemind.runtime.message import SPEAK, TRUST
+from pagemind.runtime.settings import OWN_RESULT_TRUST
+from pagemind.runtime.state.database import Database
+
+_WITH_ORIGIN = ("messages", "block_versions", "passages")
+
+
+def lower(database: Database, *, untrusted: bool = False) -> int:
+    """Lower what is too high; how many rows of messages, blocks and passages that was."""
+    ceiling = TRUST["import"] if untrusted else max(TRUST.values())
+    listed = ", ".join(f"'{name}'" for name in (*names(), SPEAK))
+    changed = 0
+    for table in _WITH_ORIGIN:
+        cases = " ".join(f"WHEN '{o}' THEN {min(t, ceiling)}" for o, t in TRUST.items())
+        most = f"CASE origin {cases} ELSE 0 END"
+        if table == "messages":  # results of memory functions are the agent's own texts
+            own = min(OWN_RESULT_TRUST, ceiling)
+            most = (
+                f"CASE WHEN origin = 'tool' AND role = 'tool' AND origin_detail IN ({listed})"
+                f" THEN {own} ELSE {most} END"
+            )
+        changed += database.number(f"SELECT count(*) FROM {table} WHERE trust > {most}")
+        database.write(f"UPDATE {table} SET trust = {most} WHERE trust > {most}")
+    # A page is trusted as its least trusted message, a directory as its least trusted child.
+    highest = database.number("SELECT max(level) FROM pages")
+    for level in range(highest + 1):
+        least = (
+            "(SELECT min(trust) FROM messages WHERE seq BETWEEN p.first_seq AND p.last_seq"
+            " AND kind IN ('talk', 'observation'))"
+            if level == 0
+            else "(SELECT min(c.trust) FROM pages c WHERE c.parent = p.number)"
+        )
+        database.write(
+            f"UPDATE pages AS p SET trust = {least} WHERE p.level = {level}"
+            f" AND p.trust > coalesce({least}, p.trust)"
+        )
+    database.write("UPDATE summaries SET trust = ? WHERE trust > ?", (ceiling, ceiling))
+    return changed
