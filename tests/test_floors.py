@@ -21,7 +21,7 @@ FLOORS: dict[int, str] = {
           fifo_queue request_digest document intake faces naming eval_cases""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
-    4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor
+    4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor usual_words
           archival_memory core_editor page_reader page_finder passage_reader pinning paging
           search_view nearness prefetch inspection invariants reembed ingested ingest tiers_reader
           tiers_writer memory_records archive memory archives agent_archives mould

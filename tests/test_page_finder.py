@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from pagemind.runtime.clock import FrozenClock
+from pagemind.runtime.message import Message, Text
 from pagemind.runtime.page import Page
 from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.services import Hit, PagesFound, SearchFilters, SearchResult
@@ -117,3 +118,43 @@ def test_no_more_than_asked_for(state: State) -> None:
     """And a page that is not there any more is left out."""
     hits = tuple(said(f"m{n}", f"p{n}", 1 - n / 10) for n in (9, 1, 2, 3))
     assert ids(find(state, FakeSearch(hits), limit=2)) == ["p1", "p2"]
+
+
+def line(id: str, page: str, text: str, score: float) -> Hit:
+    return Hit(id, "recall", text, score, page=page, speaker="sam")
+
+
+def tell(state: State, *texts: str) -> None:
+    with state.database.transaction():
+        for text in texts:
+            state.journal.append(Message("user", (Text(text),)), tokens=1)
+
+
+def test_a_statement_goes_before_its_echoes(state: State) -> None:
+    """The question itself, asked before, and what is said at every turn match better, and tell
+    nothing."""
+    question = "Which allergy does Nour have?"
+    echo = "Nour and that allergy, I know, I know."
+    statement = "Peanuts make Nour ill."
+    tell(state, *[question] * 3, *[echo] * 3, statement)
+    hits = (
+        line("m1", "p1", question, 1.1),
+        line("m4", "p2", echo, 0.9),
+        line("m7", "p3", statement, 0.6),
+    )
+    found = find(state, FakeSearch(hits), question)
+    assert ids(found)[0] == "p3"
+    assert next(page.why.id for page in found.pages if page.why) == "m7"
+
+
+def test_whom_the_question_names_goes_before_others(state: State) -> None:
+    """As the subject or the speaker of a line; somebody's cousin is somebody else."""
+    hits = (
+        line("m1", "p1", "Ines's boat is called Nomad.", 0.52),
+        line("m2", "p2", "Nour's cousin's boat is called Gull.", 0.51),
+        line("m3", "p3", "Nour's boat is called Heron.", 0.5),
+    )
+    assert ids(find(state, FakeSearch(hits), "What is Nour's boat called?")) == ["p3", "p1", "p2"]
+    asked = find(state, FakeSearch(hits), "What is Nour's cousin's boat called?")
+    assert "p1" not in ids(asked)[:1]
+    assert ids(find(state, FakeSearch(hits), "What is Sam's boat called?"))[0] == "p1"
