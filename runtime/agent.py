@@ -25,7 +25,7 @@ from pagemind.runtime.errors import (
     ToolError,
     UserError,
 )
-from pagemind.runtime.event import Event, UserMessage
+from pagemind.runtime.event import Event, UserMessage, event_json
 from pagemind.runtime.flush import Flushed
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import wants_heartbeat
@@ -41,7 +41,7 @@ from pagemind.runtime.services import PinAnswer
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow, text_digest
 from pagemind.runtime.tiers.search import Search
-from pagemind.runtime.trace import Observer, TraceEvent, ignore
+from pagemind.runtime.trace import Observer, TraceEvent, both, ignore
 from pagemind.runtime.turn import (
     StopReason,
     Turn,
@@ -91,7 +91,7 @@ class Agent:
         self.context = context
         self.queue_manager = queue_manager
         self.zone = zone
-        self._prefetch = prefetch
+        self.prefetch = prefetch
         self._limits = limits
         self._background = background
         self.archival = archival
@@ -107,6 +107,12 @@ class Agent:
     @property
     def model(self) -> Model:
         return self.loop.caller.model
+        self._watch: Observer = ignore
+
+    def watch(self, observer: Observer) -> None:
+        """Have every turn watched, and what runs in the idle, beside its own observer."""
+        self._watch = observer
+        self.queue_manager.watch = self.queue_manager.observer = observer
 
     # --- the faces ------------------------------------------------------------------------------
 
@@ -172,6 +178,7 @@ class Agent:
             if last is None or last.stop_reason == "answered":
                 raise UserError("there is nothing to retry", hint="the last turn was answered")
             return self._resume(last, observer, cancel)
+            self._watch(TraceEvent("asked", {"do": "retry"}))
 
     def new_conversation(self) -> int:
         """Start a new conversation; its number. The queue stays."""
@@ -195,6 +202,7 @@ class Agent:
             message, client_id, event_text = message_of(event)
             if client_id is not None:
                 known = self.state.turns.by_client_id(client_id)
+            self._watch(TraceEvent("asked", {"do": "handle", **event_json(event)}))
                 if known is not None:
                     return self._again(known, event_text, observer, cancel)
             turns, database = self.state.turns, self.state.database
@@ -258,20 +266,19 @@ class Agent:
         self, turn: Turn, event_text: str, observer: Observer, cancel: CancelToken
     ) -> TurnResult:
         self._gists.stop()
-        self.queue_manager.observer = observer
+        observer = self.queue_manager.observer = both(self._watch, observer)
         error: ModelError | None = None
         try:
-            observer(
-                TraceEvent("turn_started", {"turn": turn.number, "conversation": turn.conversation})
-            )
+            begun = {"turn": turn.number, "conversation": turn.conversation}
+            observer(TraceEvent("turn_started", {**begun, "model": self.model.name}))
             usage, done = self._gists.collect()
             turn.background += usage
             for event in done:
                 observer(event)
-            self.context.prefetch = placed = self._prefetch(turn.event_seq, event_text)
+            self.context.prefetch = placed = self.prefetch(turn.event_seq, event_text)
             if placed is not None:
                 tokens = self.context.sections()["prefetch"]
-                observer(TraceEvent("prefetched", {"ids": list(placed.ids), "tokens": tokens}))
+                observer(TraceEvent("prefetched", {**placed.as_json(), "tokens": tokens}))
             stop: StopReason = self.loop.run(turn, observer, cancel)
         except Cancelled:
             stop = "interrupted"
@@ -473,7 +480,7 @@ class Agent:
     def _settle_quietly(self) -> None:
         with self._lock:
             try:
-                self.queue_manager.observer = ignore
+                self.queue_manager.observer = self._watch
                 self.queue_manager.settle()
                 self._gists.start()
             except Exception:

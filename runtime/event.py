@@ -1,7 +1,14 @@
-"""What wakes an agent: a user's message, a timer, an alert of the system, another agent."""
+"""What wakes an agent: a user's message, a timer, an alert of the system, another agent.
 
-from dataclasses import dataclass, field
+event_json() and event_from_json() are for traces.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from typing import Any
+
+from pagemind.runtime.clock import parse_rfc3339, rfc3339
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +47,22 @@ class AgentMessage:
 
 
 Event = UserMessage | TimerFired | SystemAlert | AgentMessage
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """`{"event": its kind, …its fields}`."""
+    body = asdict(event)
+    if isinstance(event, UserMessage):
+        body["said_at"] = rfc3339(event.said_at) if event.said_at else None
+    return {"event": type(event).__name__, **body}
+
+
+def event_from_json(body: Mapping[str, Any]) -> Event:
+    """The inverse. Raises KeyError, TypeError or ValueError for what is no event."""
+    kinds: dict[str, type[Event]] = {
+        kind.__name__: kind for kind in (UserMessage, TimerFired, SystemAlert, AgentMessage)
+    }
+    fields = {key: value for key, value in body.items() if key not in ("event", "do")}
+    if fields.get("said_at"):
+        fields["said_at"] = parse_rfc3339(fields["said_at"])
+    return kinds[body["event"]](**fields)

@@ -139,14 +139,15 @@ class Loop:
         database or provider could hold is cleaned, whichever model it came from."""
         seen: set[str] = set()
         fixed = []
-        for call in calls:
+        made = f"call_{self._state.journal.last_seq + 1}"  # by the message: a replay makes it again
+        for at, call in enumerate(calls, 1):
             call = ToolCall(
                 clean_text(call.id),
                 clean_text(call.name),
                 plain_arguments(clean_text(call.arguments)),
             )
             if not call.id or call.id in seen:
-                call = replace(call, id=f"call_{self._state.clock.new_id()}")
+                call = replace(call, id=f"{made}_{at}")
             seen.add(call.id)
             fixed.append(call)
         return tuple(fixed)

@@ -27,6 +27,10 @@ class Prefetched:
     ids: tuple[str, ...] = ()
     trust: int = 100
 
+    def as_json(self) -> dict[str, object]:
+        """For a trace."""
+        return {"seq": self.seq, "text": self.text, "ids": list(self.ids), "trust": self.trust}
+
 
 @dataclass
 class MainContext:

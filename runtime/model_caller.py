@@ -89,7 +89,12 @@ class ModelCaller:
             observer(
                 TraceEvent(
                     "model_called",
-                    {"step": step, "prompt_tokens": pressure.used, "usable": pressure.usable},
+                    {
+                        "step": step,
+                        "model": self.model.name,
+                        "prompt_tokens": pressure.used,
+                        "usable": pressure.usable,
+                    },
                 )
             )
             try:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import PromptTooLarge
 from pagemind.runtime.fifo_queue import Entry, FifoQueue
 from pagemind.runtime.flush import Flushed, Flusher
@@ -38,6 +39,18 @@ def is_warning(message: Message) -> bool:
 
 
 class QueueManager:
+def _told(message: Message) -> dict[str, object]:
+    """A stored message for a trace, without its text."""
+    assert message.recorded_at is not None
+    return {
+        "seq": message.seq,
+        "role": message.role,
+        "kind": message.kind,
+        "turn": message.turn,
+        "at": rfc3339(message.recorded_at),
+    }
+
+
     """`window` gives the current window in our own tokens; `read` the text of a reading."""
 
     def __init__(
@@ -64,6 +77,7 @@ class QueueManager:
         self._count = context.counter.count
         self.observer: Observer = ignore
         self.pinning = Pinning(
+        self.watch: Observer = ignore  # of what is stored, turn or not
             state, count=self._count, zone=zone, budget=lambda: pin_budget(self.measure())
         )
         self._flusher = Flusher(
@@ -141,6 +155,7 @@ class QueueManager:
             message,
             view,
             pause=pause,
+            state.database.after_commit(lambda: self.watch(TraceEvent("stored", _told(stored))))
             whole=whole,
             zone=self._zone,
             count=self._count,

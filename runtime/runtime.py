@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
@@ -36,6 +36,7 @@ from pagemind.runtime.models.sound_embedder import SoundEmbedder
 from pagemind.runtime.naming import checked_name, folded
 from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.reader import AgentInfo, AgentReader, unreadable
+from pagemind.runtime.recorder import Recorder, Recording
 from pagemind.runtime.reembed import sweep_tiers
 from pagemind.runtime.settings import (
     ARCHIVE_WAIT_SECONDS,
@@ -48,6 +49,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, make_tool
+from pagemind.runtime.trace import Observer, both, ignore
 from pagemind.runtime.upgrade import Upgrade, upgrade
 from pagemind.runtime.writer import AgentWriter
 
@@ -63,7 +65,9 @@ class Runtime:
 
     `embedder` stands in for every definition's embedding (tests); `background` False runs idle
     work at the end of the turn instead of in a thread, so that runs repeat exactly; `parts` leaves
-    a mechanism of paging out (benchmarks).
+    a mechanism of paging out (benchmarks). `trace` is a file that all that happens is appended to
+    (docs/trace.md), a Recorder where that needs saying more; `watch` gives an observer for each
+    agent that is opened, by its name.
     """
 
     def __init__(
@@ -74,10 +78,17 @@ class Runtime:
         embedder: Embedder | None = None,
         background: bool = True,
         parts: Parts = ALL,
+        trace: str | Path | Recorder | None = None,
+        watch: Callable[[str], Observer] | None = None,
     ) -> None:
         self._throw_away = tempfile.mkdtemp(prefix="pagemind-") if home == ":memory:" else None
         self.clock = clock or SystemClock()
         self.home = Home(home_path(self._throw_away or home), self.clock)
+        if isinstance(trace, str | Path):
+            trace = Recorder(Path(trace), self.clock)
+        self._recorder = trace
+        self._watched_by = watch
+        self._recordings: dict[str, Recording] = {}
         self.counter = TokenCounter()
         self._embedder = SoundEmbedder(embedder) if embedder is not None else None
         self._embedders: dict[str, Embedder | None] = {}
@@ -218,7 +229,14 @@ class Runtime:
                 if definition.local_only:
                     require_local(writer, definition.name)
                 summarizer = self._model(writer, None)[0]
-            return boot(
+            tools = [*self._tools(definition), *extra]
+            recording = self._recording(registered, state, definition)
+            if recording is not None:
+                recording.opened(model=chosen, protocol=protocol, tools=tools, parts=self._parts)
+                chosen = recording.model(chosen)
+                summarizer = recording.model(summarizer) if summarizer else None
+                tools = [recording.tool(each) for each in tools]
+            agent = boot(
                 name=registered.name,
                 agent_id=registered.id,
                 state=state,
@@ -227,7 +245,7 @@ class Runtime:
                 summarizer=summarizer,
                 protocol=protocol,
                 embedder=self._embedder_of(definition),
-                tools=[*self._tools(definition), *extra],
+                tools=tools,
                 clock=self.clock,
                 counter=self.counter,
                 write_back=self._write_back,
@@ -236,10 +254,29 @@ class Runtime:
                 parts=self._parts,
                 closed=self._let_go,
             )
+            observer: Observer = ignore
+            if recording is not None:
+                observer = recording.watch
+            if self._watched_by is not None:
+                observer = both(observer, self._watched_by(registered.name))
+            agent.watch(observer)
+            return agent
         except BaseException:
             self._write_back.unregister(registered.id)
             state.close()
             raise
+
+    def _recording(
+        self, registered: Registered, state: State, definition: AgentDefinition
+    ) -> Recording | None:
+        if self._recorder is None:
+            return None
+        asked = [definition.model, *definition.model.fallbacks] if definition.model else []
+        recording = self._recorder.recording(
+            registered.name, state, secrets={"models": [each.params for each in asked]}
+        )
+        self._recordings[registered.id] = recording
+        return recording
 
     def _tools(self, definition: AgentDefinition) -> list[Tool]:
         from pagemind.tools import find
@@ -312,6 +349,8 @@ class Runtime:
         try:
             if agent.state.outbox.count() >= WRITE_BACK_ROWS:
                 self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
+            if recording := self._recordings.pop(agent.id, None):
+                recording.close()
             self._touch(agent.id)
         finally:  # a full disk must not hold it: it could not be opened again
             self._write_back.unregister(agent.id)
@@ -508,10 +547,12 @@ class Runtime:
             if embedder is not None:
                 embedder.close()
         self.home.close()
+        if self._recorder is not None:
+            self._recorder.close()
         if self._throw_away is not None:
             shutil.rmtree(self._throw_away, ignore_errors=True)
 
-    def __enter__(self) -> "Runtime":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,7 +1,7 @@
 """TraceEvent: the one stream that the UI, the logs and the tests watch.
 
 turn_started
-├── prefetched               ids and tokens of the memories before the event
+├── prefetched               the memories before the event: ids, tokens, text
 ├── pressure_measured        used, room, level
 ├── warned                   the notice that went into the queue
 ├── flush_started
@@ -17,6 +17,9 @@ turn_started
 └── turn_ended               stop_reason
 
 gists_written and gists_failed tell at the next turn's start what was done in the idle before it.
+
+Who watches an agent rather than a turn (Agent.watch) is also told what was asked of it and which
+messages were stored. The other kinds stand in trace files only: recorder.py writes them.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,6 +44,15 @@ TraceKind = Literal[
     "turn_ended",
     "gists_written",  # ids of the pages that got a better line, and those asked about
     "gists_failed",
+    "asked",  # do: handle or retry; the event, before anything is done about it
+    "stored",  # seq, role, kind, turn, at
+    "opened",  # an agent, its definition, model and functions
+    "state",  # some rows of a table of its state, before what follows
+    "window",  # of a model, in tokens
+    "request",  # number, purpose, sha256 and what the model is sent
+    "reply",  # to which request, and what came back; or the error
+    "answer",  # what a function gave, before it became a message
+    "closed",  # a mark of the state: who goes on from it need not write it again
 ]
 
 
@@ -57,3 +69,15 @@ Observer = Callable[[TraceEvent], None]
 
 def ignore(event: TraceEvent) -> None:
     """The observer that watches nothing."""
+
+
+def both(first: Observer, second: Observer) -> Observer:
+    """One observer that tells two."""
+    if first is ignore or second is ignore:
+        return second if first is ignore else first
+
+    def tell(event: TraceEvent) -> None:
+        first(event)
+        second(event)
+
+    return tell

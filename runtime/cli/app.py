@@ -27,6 +27,7 @@ from pagemind.runtime.cli import (
     memory_show,
     models,
     observe,
+    replay,
     send,
     upgrade,
     usage,
@@ -106,6 +107,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (HOUSE, "models list", models.list_models, "pagemind models list"),
     (HOUSE, "models path", models.path, "pagemind models path"),
     (HOUSE, "usage", usage.usage, "pagemind usage"),
+    (HOUSE, "replay", replay.replay, "pagemind replay talk.jsonl"),
     (HOUSE, "upgrade", upgrade.upgrade, "pagemind upgrade --dry"),
     (HOUSE, "doctor", doctor.doctor, "pagemind doctor"),
 )

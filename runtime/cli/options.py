@@ -96,3 +96,16 @@ MaxTokens = Annotated[
     int, typer.Option("--max-tokens", metavar="N", min=1, help="The size of one part.")
 ]
 Part = Annotated[int, typer.Option("--part", metavar="N", min=1, help="Which part.")]
+TraceTo = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace", metavar="FILE", help="Append all that happens to FILE (docs/trace.md)."
+    ),
+]
+NoContent = Annotated[
+    bool, typer.Option("--no-content", help="Leave texts out of the trace; it cannot be replayed.")
+]
+WithOtel = Annotated[
+    bool,
+    typer.Option("--otel", help="Send OpenTelemetry spans, as the OTEL_… variables say."),
+]

@@ -11,8 +11,11 @@ from pagemind.runtime.cli.options import (
     DefinitionName,
     HomeFolder,
     ModelName,
+    NoContent,
     Speaker,
+    TraceTo,
     Wait,
+    WithOtel,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +43,9 @@ def send(
     ] = None,
     speaker: Speaker = "user",
     wait: Wait = 0.0,
+    trace: TraceTo = None,
+    no_content: NoContent = False,
+    otel: WithOtel = False,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> int:
@@ -49,10 +55,11 @@ def send(
     failed, 5 if a limit ended the turn, 75 if the agent is in use.
     """
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
-    from pagemind.runtime.cli.session import opened, text_or_stdin
+    from pagemind.runtime.cli.session import Watching, opened, text_or_stdin
 
+    watching = Watching(trace, not no_content, otel).checked()
     said = text_or_stdin(text)
-    with opened(home) as runtime:
+    with opened(home, watching) as runtime:
         one = _open(runtime, agent, definition, model, wait)
         with stop_on_interrupt() as cancel:
             result = _turn(one, said, speaker, id, cancel, live=not as_json)

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pagemind.runtime.errors import UserError
@@ -12,13 +14,46 @@ if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
 
 
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """Where what happens is written to, besides the agents themselves."""
+
+    trace: Path | None = None
+    content: bool = True
+    otel: bool = False
+
+    def checked(self) -> "Watching":
+        """Raises UserError for what cannot be, before anything is loaded or made."""
+        if not self.content and self.trace is None:
+            raise UserError("--no-content is about a trace", hint="say --trace FILE, too")
+        if self.trace is not None:
+            from pagemind.runtime.trace_file import TraceFile
+
+            TraceFile(self.trace).close()
+        return self
+
+    def open(self, home: str | None) -> "Runtime":
+        """The runtime of a home, watched so. Raises UserError, MissingExtra."""
+        from pagemind.runtime.clock import SystemClock
+        from pagemind.runtime.recorder import Recorder
+        from pagemind.runtime.runtime import Runtime
+        from pagemind.runtime.spans import wanted
+
+        recorder = None
+        if self.trace is not None:
+            recorder = Recorder(self.trace, SystemClock(), content=self.content)
+        return Runtime(home, trace=recorder, watch=wanted(asked=self.otel))
+
+
+UNWATCHED = Watching()
+
+
 @contextmanager
-def opened(home: str | None) -> Iterator["Runtime"]:
+def opened(home: str | None, watching: Watching = UNWATCHED) -> Iterator["Runtime"]:
     """The runtime of the home, closed afterwards."""
     from pagemind.runtime.cli import logs
-    from pagemind.runtime.runtime import Runtime
 
-    with Runtime(home) as runtime:
+    with watching.open(home) as runtime:
         if home != ":memory:":
             logs.keep_in(home_path(home))
         yield runtime

@@ -4,6 +4,7 @@
 headers and parameters that carry one. `redact` removes those, and whatever looks like a key.
 """
 
+import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -73,3 +74,21 @@ def redact(text: str, secrets: Collection[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, _MASK)
     return _LOOKS_LIKE.sub(_MASK, text)
+
+
+def redact_json(value: Any, secrets: Collection[str]) -> Any:
+    """The same JSON value without keys; also inside of texts that are JSON themselves."""
+    if isinstance(value, str):
+        shown = redact(value, secrets)
+        if shown != value and value[:1] in ("{", "["):
+            try:
+                inner = redact_json(json.loads(value), secrets)
+            except ValueError:
+                return shown
+            return json.dumps(inner, ensure_ascii=False, separators=(",", ":"))
+        return shown
+    if isinstance(value, Mapping):
+        return {str(key): redact_json(each, secrets) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact_json(each, secrets) for each in value]
+    return value
