@@ -5,13 +5,17 @@ it is sent. What other threads print appears above the line that is being typed.
 """
 
 import re
+import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.filters import completion_is_selected, is_searching
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.input.base import Input
@@ -26,16 +30,43 @@ from pagemind.runtime.cli.talk import Closed
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.settings import HISTORY_CHARS, PASTE_CHARS, TYPING_PAUSE_SECONDS
 
-_STYLE = Style.from_dict({"prompt": "bold ansicyan", "continuation": "ansibrightblack"})
+_STYLE = Style.from_dict(
+    {
+        "prompt": "bold ansicyan",
+        "continuation": "ansibrightblack",
+        "question": "bold",
+        # The terminal's own colours, so that it can be read on light and on dark.
+        "bottom-toolbar": "noreverse dim",
+        "completion-menu": "bg:default fg:default",
+        "completion-menu.completion": "bg:default fg:default",
+        "completion-menu.completion.current": "reverse",
+        "completion-menu.meta.completion": "bg:default fg:ansibrightblack",
+        "completion-menu.meta.completion.current": "reverse",
+        "scrollbar.background": "bg:default",
+        "scrollbar.button": "reverse",
+    }
+)
+_MENU_ROWS = 8
 _START, _END = "\x1b[200~", "\x1b[201~"
 
 
 class Editor:
-    """`history` is a file, made when it is first needed; None keeps none."""
+    """`history` is a file, made when it is first needed; None keeps none. `status` gives the line
+    under the prompt for a width, in pieces."""
 
-    def __init__(self, history: Path | None, commands: Sequence[str], source: Input) -> None:
+    def __init__(
+        self,
+        history: Path | None,
+        source: Input,
+        *,
+        completer: Completer | None = None,
+        status: Callable[[int], list[tuple[str, str]]] | None = None,
+    ) -> None:
         self._pastes: dict[str, str] = {}
         self._closing = threading.Event()
+        self._pressed = False  # Ctrl-C, as a signal
+        self._status = status
+        self._source = source
         self._session: PromptSession[str] = PromptSession(
             message=FormattedText([("class:prompt", "› ")]),
             prompt_continuation=FormattedText([("class:continuation", "  ")]),
@@ -43,9 +74,11 @@ class Editor:
             style=_STYLE,
             history=_History(str(history)) if history is not None else None,
             key_bindings=self._keys(),
-            completer=WordCompleter(list(commands), sentence=True),
+            completer=completer,
             complete_while_typing=False,
-            complete_style=CompleteStyle.READLINE_LIKE,
+            complete_style=CompleteStyle.COLUMN,
+            reserve_space_for_menu=_MENU_ROWS,
+            bottom_toolbar=self._toolbar if status is not None else None,
             input=source,
             enable_open_in_editor=False,
         )
@@ -56,8 +89,77 @@ class Editor:
     def read(self) -> str:
         """What a person typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C, Closed."""
         self._pastes.clear()
-        with patch_stdout(raw=True):
-            return self._whole(self._session.prompt(pre_run=self._close_if_empty))
+        with self._ctrl_c(), patch_stdout(raw=True):
+            text = self._session.prompt(pre_run=self._begin, handle_sigint=False)
+        if self._pressed:  # as Enter was being taken
+            raise KeyboardInterrupt
+        return self._whole(text)
+
+    def ask(self, question: str) -> str:
+        """One line in answer to a question; "" for Ctrl-C and Ctrl-D."""
+        asking: PromptSession[str] = PromptSession(
+            message=FormattedText([("class:question", question)]), style=_STYLE, input=self._source
+        )
+        try:
+            return asking.prompt()
+        except (EOFError, KeyboardInterrupt):
+            return ""
+
+    @contextmanager
+    def _ctrl_c(self) -> Iterator[None]:
+        """Between the raw modes of the terminal Ctrl-C comes as a signal. The library's own handler
+        drops it while the prompt is being set up or taken down."""
+        self._pressed = False
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def pressed(signum: int, frame: FrameType | None) -> None:
+            self._pressed = True
+            app = self._session.app
+            if app.loop is not None and app.is_running:
+                app.loop.call_soon_threadsafe(self._leave_if_pressed)
+
+        before = signal.signal(signal.SIGINT, pressed)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _begin(self) -> None:
+        self._leave_if_pressed()
+        self._close_if_empty()
+
+    def _leave_if_pressed(self) -> None:
+        app = self._session.app
+        if self._pressed and app.is_running and not app.is_done:
+            app.exit(exception=KeyboardInterrupt())
+
+    def _toolbar(self) -> FormattedText:
+        assert self._status is not None
+        width = self._session.app.output.get_size().columns
+        return FormattedText(self._status(width - 1))
+
+    @property
+    def shows_status(self) -> bool:
+        """Whether the line stands under the prompt: not where the terminal will not say where its
+        cursor is."""
+        return self._status is not None and self._session.app.renderer.height_is_known
+
+    def redraw(self) -> None:
+        """From another thread: the line under the prompt says something else now."""
+        self._session.app.invalidate()
+
+    def hang_up(self) -> None:
+        """End read() with EOFError, whatever is typed: the terminal is gone."""
+        app = self._session.app
+        if app.loop is not None and app.is_running:
+            app.loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        app = self._session.app
+        if app.is_running and not app.is_done:
+            app.exit(exception=EOFError())
 
     def when_shown(self, call: Callable[[], None]) -> None:
         """Call once, when the prompt stands for the first time."""
@@ -102,7 +204,11 @@ class Editor:
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
 
-        @keys.add(Keys.Enter)
+        @keys.add(Keys.Enter, filter=completion_is_selected)
+        def take(event: KeyPressEvent) -> None:
+            event.current_buffer.complete_state = None
+
+        @keys.add(Keys.Enter, filter=~is_searching & ~completion_is_selected)
         def send(event: KeyPressEvent) -> None:
             event.current_buffer.validate_and_handle()
 
@@ -111,7 +217,7 @@ class Editor:
         def new_line(event: KeyPressEvent) -> None:
             event.current_buffer.newline(copy_margin=False)
 
-        @keys.add(Keys.ControlC)
+        @keys.add(Keys.ControlC, filter=~is_searching)
         def clear_or_interrupt(event: KeyPressEvent) -> None:
             if self.empty:
                 event.app.exit(exception=KeyboardInterrupt())

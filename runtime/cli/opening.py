@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pagemind.runtime.cli.session import UNWATCHED, Watching
 from pagemind.runtime.settings import SWITCH_SECONDS
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Wanted:
     model: str | None
     home: str | None
     wait: float
+    watching: Watching = UNWATCHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,21 @@ class Opening:
         assert self._runtime is not None
         return self._runtime
 
+    def opened(self) -> "tuple[Runtime, Agent] | None":
+        """What is open by now; None before that."""
+        if self._runtime is None or self._agent is None:
+            return None
+        return self._runtime, self._agent
+
+    def switch(self, name: str) -> "Agent":
+        """Another agent of this home; the former one is closed once it is open. Raises UnknownAgent
+        and what prevents its opening: the former one stays then."""
+        before = self.agent()
+        self.runtime.home.find(name)
+        self._agent = self.runtime.agent(name)
+        before.close()
+        return self._agent
+
     def reopen(self, model: str) -> "Agent":
         """The same agent on another model; if that fails, on the former one, and raises."""
         before = self.agent()
@@ -148,10 +165,10 @@ class Opening:
     def _open(self) -> None:
         from pagemind.runtime.cli import logs
         from pagemind.runtime.definition import load_definition
-        from pagemind.runtime.runtime import DEFAULT_DEFINITION, Runtime
+        from pagemind.runtime.runtime import DEFAULT_DEFINITION
 
         wanted = self._wanted
-        self._runtime = runtime = Runtime(wanted.home)
+        self._runtime = runtime = wanted.watching.open(wanted.home)
         logs.keep_in(runtime.home.path)
         definition = load_definition(wanted.definition) if wanted.definition else None
         name = wanted.name

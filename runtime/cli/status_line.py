@@ -1,14 +1,108 @@
-"""The lines around a turn: the banner when a chat begins, the status after each turn."""
+"""The lines around a turn: the banner when a chat begins, and the line of status under the prompt.
 
-from typing import TYPE_CHECKING, Any
+`ada · openai/gpt-4o-mini ▕███░░░░░▏ 1,604/6,963 · 3 pages · 1,204+56 tokens $0.0012 · day $0.03`
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pagemind.runtime.cli.render import ago, bar, console, money, plural
+from pagemind.runtime.cli.spent import Day, Spent
+from pagemind.runtime.cli.wrapping import cells
 
 if TYPE_CHECKING:
+    from pagemind.runtime.agent import Agent
     from pagemind.runtime.cli.opening import Greeting
-    from pagemind.runtime.turn import TurnResult
 
-_MOST_COLUMNS = 100
+_METER = 10
+_LEVELS = {"normal": "ansigreen", "warn": "ansiyellow", "flush": "ansired"}
+_MODEL_COLUMNS = 32
+Fragment = tuple[str, str]  # a style, and a text
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the line says. `turn` is None before the first turn of this chat."""
+
+    agent: str
+    model: str
+    used: int
+    usable: int
+    level: str
+    pages: int
+    day: Day
+    turn: Spent | None = field(default=None)
+
+    @classmethod
+    def of(cls, agent: "Agent", day: Day, turn: Spent | None) -> "Status":
+        """As things stand now."""
+        pressure = agent.queue_manager.measure()
+        return cls(
+            agent.name,
+            agent.model.name,
+            pressure.used,
+            pressure.usable,
+            str(pressure.level),
+            agent.state.pages.count(),
+            day,
+            turn,
+        )
+
+    def fragments(self, width: int) -> list[Fragment]:
+        """The line in pieces, without those that have no room; the most needed go last."""
+        fraction = self.used / max(1, self.usable)
+        filled = bar(fraction, _METER).rstrip("░")
+        colour = _LEVELS.get(self.level, "")
+        level = "" if self.level == "normal" else f" {self.level}"
+        window = [
+            ("", "▕"),
+            (colour, filled),
+            ("", "░" * (_METER - len(filled)) + f"▏ {self.used:,}/{self.usable:,}"),
+            (colour, level),
+        ]
+        # From the least needed to what is never left out.
+        for spare in ("", "day tokens", "turn", "model", "day", "pages", "agent"):
+            line = [*window] if spare == "agent" else self._line(window, spare)
+            if sum(cells(text) for _, text in line) <= width:
+                return line
+        return window
+
+    def _line(self, window: list[Fragment], spare: str) -> list[Fragment]:
+        """Without `spare` and all that is needed less."""
+        order = ["day tokens", "turn", "model", "day", "pages"]
+        gone = set(order[: order.index(spare) + 1]) if spare in order else set()
+        model = _last_columns(self.model, _MODEL_COLUMNS)
+        head = self.agent if "model" in gone else f"{self.agent} · {model}"
+        tail = []
+        if "pages" not in gone and self.pages:
+            tail.append(plural(self.pages, "page"))
+        if "turn" not in gone and self.turn is not None and self.turn.tokens:
+            tail.append(f"turn {self.turn.sent:,}+{self.turn.received:,} tokens{_cost(self.turn)}")
+        if "day" not in gone and self.day.spent.tokens:
+            spent = self.day.spent
+            tokens = "" if "day tokens" in gone and spent.cost else f" {spent.tokens:,} tokens"
+            tail.append(f"day{tokens}{_cost(spent)}")
+        return [("", f"{head} "), *window, ("", "".join(f" · {each}" for each in tail))]
+
+
+def _cost(spent: Spent) -> str:
+    return f" {money(spent.cost, spent.known)}" if spent.cost else ""
+
+
+def _last_columns(text: str, most: int) -> str:
+    """The end of a name says more than its start."""
+    return text if len(text) <= most else "…" + text[1 - most :]
+
+
+def print_status(status: Status) -> None:
+    """The line where there is no prompt to stand under."""
+    from rich.text import Text
+
+    out = console()
+    line = Text()
+    for colour, text in status.fragments(out.width - 1 if out.is_terminal else 100):
+        line.append(text, f"dim {colour.removeprefix('ansi')}".strip())
+    out.print(line, soft_wrap=True)
 
 
 def banner(found: "Greeting") -> None:
@@ -37,32 +131,3 @@ def banner(found: "Greeting") -> None:
     if found.local:
         said = "a demo of the memory, not of wit; /model NAME for a real one"
         out.print(Text(said, "dim"), soft_wrap=True)
-
-
-def status(result: "TurnResult", pages: int) -> None:
-    """`▕███░░░░░▏ 1,604/6,963 · 3 pages · 1,204+56 tokens · $0.0012`, as far as there is room."""
-    from rich.text import Text
-
-    out = console()
-    wide = min(out.width if out.is_terminal else 80, _MOST_COLUMNS) - 1
-    window: Any = result.window
-    fraction = window["used"] / max(1, window["usable"])
-    pieces = [f"{window['used']:,}/{window['usable']:,}"]
-    if pages:
-        pieces.append(plural(pages, "page"))
-    usage = result.usage
-    if usage.prompt_tokens:
-        cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
-        pieces.append(f"{usage.prompt_tokens:,}{cached}+{usage.completion_tokens:,} tokens")
-    if result.cost_known and result.cost:
-        pieces.append(money(result.cost, True))
-    pieces.append(f"{result.duration_ms / 1000:.1f} s")
-    meter = 16
-    while len(pieces) > 1 and meter + 3 + len(" · ".join(pieces)) > wide:
-        pieces.pop()
-    colour = {"warn": "yellow", "flush": "red"}.get(window["level"], "green")
-    line = Text("▕", "dim")
-    filled = bar(fraction, meter)
-    line.append(filled.rstrip("░"), f"dim {colour}")
-    line.append(filled[len(filled.rstrip("░")) :] + "▏ " + " · ".join(pieces), "dim")
-    out.print(line, soft_wrap=True)

@@ -4,19 +4,24 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from pagemind.runtime.cli.failure import say, say_error
+from pagemind.runtime.cli.hangup import on_hangup
 from pagemind.runtime.cli.interrupt import stop_on_interrupt
 from pagemind.runtime.cli.opening import Greeting, Opening, Wanted
+from pagemind.runtime.cli.terminal_keys import TerminalKeys
 from pagemind.runtime.errors import PagemindError
 
 if TYPE_CHECKING:
     from pagemind.runtime.agent import Agent
     from pagemind.runtime.cancel import CancelToken
-    from pagemind.runtime.cli.slash import Scene
+    from pagemind.runtime.cli.commands import Scene
+    from pagemind.runtime.cli.spent import Spent
+    from pagemind.runtime.cli.status_line import Fragment, Status
+    from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.trace import Observer
     from pagemind.runtime.turn import TurnResult
 
@@ -43,6 +48,19 @@ class Prompt(Protocol):
     def resting(self) -> bool:
         """Whether nobody has typed for a moment."""
 
+    @property
+    def shows_status(self) -> bool:
+        """Whether what status() gives is seen while a person types."""
+
+    def ask(self, question: str) -> str:
+        """One line in answer; "" for none."""
+
+    def redraw(self) -> None:
+        """What status() gives has changed."""
+
+    def hang_up(self) -> None:
+        """End read() with EOFError."""
+
     def close(self) -> None:
         """End read(), unless something is typed already."""
 
@@ -57,6 +75,9 @@ class Talk:
         self._prompt: Prompt | None = None
         self._code = 0
         self._pages: int | None = None  # when last told
+        self._status: Status | None = None
+        self._keys = TerminalKeys()
+        self._cancel: CancelToken | None = None  # of the turn that runs
         self._ended = threading.Event()
         self._prefilling: threading.Thread | None = None
         self._opening = Opening(
@@ -70,7 +91,11 @@ class Talk:
         prompt.when_shown(self._opening.start)  # the first prompt need not compete with it
         try:
             # Pressed once more while the warning was printed, Ctrl-C means the same as after it.
-            with _keys_kept(), suppress(KeyboardInterrupt):
+            with (
+                self._keys.kept(),
+                on_hangup(self._hang_up),
+                suppress(KeyboardInterrupt),
+            ):
                 self._lines_of(prompt)
         finally:
             ended = self._close()
@@ -105,6 +130,8 @@ class Talk:
                 line = prompt.read()
                 if line.strip() and not self._take(line):
                     return
+                if self._ended.is_set():
+                    return
                 leaving = False
             except EOFError:
                 return
@@ -120,25 +147,20 @@ class Talk:
 
     def _take(self, line: str) -> bool:
         """Run one line; False if it asks to leave. Raises what prevented the agent's opening."""
-        from pagemind.runtime.cli import slash
+        from pagemind.runtime.cli import commands
 
-        if self._scene is None:
-            agent = self._opening.agent()
-            self._scene = slash.Scene(self._opening, agent, {}, self._retry)
-        scene = self._scene
+        scene = self._scene or self._begin(self._opening.agent())
         self._tell_paged(scene.agent)
         try:
             if line.startswith("/"):
-                slash.run(scene, line)
-                if line.startswith("/flush"):  # which tells of its own pages
-                    self._pages = scene.agent.state.pages.count()
+                before = scene.agent
+                commands.run(scene, line)
+                if line.startswith("/flush") or scene.agent is not before:
+                    self._pages = scene.agent.state.pages.count()  # told already, or another's
+                self._look(scene.agent, anew=scene.agent.name != before.name)
             else:
-                self._turn(
-                    lambda observer, cancel: scene.agent.send(
-                        line, speaker=self._speaker, observer=observer, cancel=cancel
-                    )
-                )
-        except slash.Leave:
+                self._send(line)
+        except commands.Leave:
             return False
         except PagemindError as error:
             self._code = error.exit_code
@@ -150,7 +172,25 @@ class Talk:
             say_error(f"{type(error).__name__}: {error}", "a fault of pagemind's; see its log")
         return True
 
+    def _begin(self, agent: "Agent") -> "Scene":
+        from pagemind.runtime.cli.commands import Scene
+
+        ask = self._prompt.ask if self._prompt is not None else lambda question: ""
+        self._scene = Scene(
+            self._opening, agent, {}, self._send, self._retry, ask, self._keys.given_away
+        )
+        return self._scene
+
     # --- turns ----------------------------------------------------------------------------------
+
+    def _send(self, text: str) -> None:
+        scene = self._scene
+        assert scene is not None
+        self._turn(
+            lambda observer, cancel: scene.agent.send(
+                text, speaker=self._speaker, observer=observer, cancel=cancel
+            )
+        )
 
     def _retry(self) -> None:
         scene = self._scene
@@ -167,15 +207,21 @@ class Talk:
         guided = scene.agent.state.database.meta("protocol") == "guided"
         view = TurnView(guided=guided) if self._watched else None
         with stop_on_interrupt() as cancel:
+            self._cancel = cancel
+            if self._ended.is_set():
+                cancel.cancel()
             try:
                 result = start(view or ignore, cancel)
+                if view is not None and result.text and not view.spoke:
+                    view.say(result.text)
             except KeyboardInterrupt:
                 say("stopped")
                 return
             finally:
+                self._cancel = None
                 if view is not None:
                     view.end()
-        if result.text and (view is None or not view.spoke):
+        if view is None and result.text:
             print(result.text, flush=True)
         self._tell(result, scene.agent)
         self._prefill(scene.agent)
@@ -193,12 +239,41 @@ class Talk:
         elif result.stop_reason != "answered":
             say("stopped: " + ("; ".join(result.reasons) or result.stop_reason))
         if self._watched:
-            from pagemind.runtime.cli.status_line import status
+            from pagemind.runtime.cli.spent import of_turn
+            from pagemind.runtime.cli.status_line import print_status
 
             # Those of the turn were told as it ran; a flush in the idle may be done by now, too.
             self._pages = (self._pages or 0) + result.pages_written
             self._tell_paged(agent)
-            status(result, agent.state.pages.count())
+            status = self._look(agent, of_turn(result))
+            if self._prompt is None or not self._prompt.shows_status:
+                print_status(status)
+
+    # --- the line of status ---------------------------------------------------------------------
+
+    def status(self, width: int) -> "list[Fragment]":
+        """What stands under the prompt."""
+        if self._status is None:
+            return [("", "opening …")]
+        return self._status.fragments(width)
+
+    def opened(self) -> "tuple[Runtime, Agent] | None":
+        """For completion: who is talked to, once that is clear."""
+        return self._opening.opened()
+
+    def _look(self, agent: "Agent", turn: "Spent | None" = None, *, anew: bool = False) -> "Status":
+        """See how things stand; `anew`: with another agent."""
+        from pagemind.runtime.cli.spent import Day
+        from pagemind.runtime.cli.status_line import Status
+
+        known = None if anew else self._status
+        if known is None:
+            day = Day.of(agent)  # with what `turn` took, if there was one
+        else:
+            day = known.day.after(turn, agent) if turn is not None else known.day
+            turn = turn or known.turn
+        self._status = Status.of(agent, day, turn)
+        return self._status
 
     def _tell_paged(self, agent: "Agent") -> None:
         """What left the window in the idle since the last turn."""
@@ -234,6 +309,18 @@ class Talk:
             from pagemind.runtime.cli.status_line import banner
 
             banner(found)
+        opened = self._opening.opened()
+        if opened is not None and self._prompt is not None:
+            self._look(opened[1])
+            self._prompt.redraw()
+
+    def _hang_up(self) -> None:
+        """The terminal is gone: what was said in the turn is kept, as at Ctrl-C."""
+        self._ended.set()
+        if self._cancel is not None:
+            self._cancel.cancel()
+        if self._prompt is not None:
+            self._prompt.hang_up()
 
     def _give_up(self, error: BaseException) -> None:
         if self._prompt is not None:
@@ -252,21 +339,3 @@ class Talk:
         self._ended.set()
         warming = self._prefilling is not None and self._prefilling.is_alive()
         return self._opening.close(_LEAVE_SECONDS) and not warming
-
-
-@contextmanager
-def _keys_kept() -> Iterator[None]:
-    """Between prompts too, keys wait for the next prompt as they are: what is typed while a turn
-    runs does not mar the answer, and Ctrl-D is not swallowed. Ctrl-C stays a signal."""
-    import termios
-
-    stdin = sys.stdin.fileno()
-    before = termios.tcgetattr(stdin)
-    silent = list(before)
-    silent[0] &= ~termios.ICRNL
-    silent[3] &= ~(termios.ECHO | termios.ICANON)
-    termios.tcsetattr(stdin, termios.TCSANOW, silent)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(stdin, termios.TCSANOW, before)

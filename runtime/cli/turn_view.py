@@ -1,4 +1,4 @@
-"""What a person sees of a turn while it runs: text as it streams, one dim line for the rest.
+"""What a person sees of a turn while it runs: Markdown as it streams, one dim line for the rest.
 
 → core_append human "lives in Porto" ✓
 noted: lives in Porto
@@ -6,9 +6,11 @@ paged out p3–p5, 34 messages
 """
 
 import json
+import os
 import sys
 from typing import Any
 
+from pagemind.runtime.cli.markdown import MarkdownStream
 from pagemind.runtime.cli.render import console, one_line, plural, visible
 from pagemind.runtime.trace import TraceEvent
 
@@ -28,15 +30,21 @@ class TurnView:
         self._pages: list[str] = []
         self._paged = 0
         self.spoke = False
+        self._ended = False
+        self._markdown = markdown() if self._out.is_terminal else None
+        self._speaking = False  # Markdown has begun, and may hold something back
 
     def __call__(self, event: TraceEvent) -> None:
+        if self._ended:
+            return
         show = getattr(self, f"_on_{event.kind}", None)
         if show is not None:
             show(event.data)
 
     def end(self) -> None:
-        """Leave the cursor at the start of a line."""
+        """Leave the cursor at the start of a line. What the agent does later is not shown."""
         self._break()
+        self._ended = True
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -49,14 +57,23 @@ class TurnView:
         self._wait("…")
 
     def _on_text_delta(self, data: Any) -> None:
-        text = visible(data["text"])
+        self.say(data["text"])
+
+    def say(self, text: str) -> None:
+        """A piece of the answer."""
+        text = visible(text)
         if not self.spoke or self._fresh:
             text = text.lstrip("\n")
         if not text:
             return
         self._erase()
-        self._write(text)
-        self._fresh = text.endswith("\n")
+        if self._markdown is None:
+            self._write(text)
+            self._fresh = text.endswith("\n")
+        else:
+            self._markdown.feed(text)
+            sys.stdout.flush()
+            self._speaking, self._fresh = True, False
         self.spoke = True
 
     def _on_tool_called(self, data: Any) -> None:
@@ -116,6 +133,10 @@ class TurnView:
 
     def _break(self) -> None:
         self._erase()
+        if self._markdown is not None and self._speaking:
+            self._markdown.end()
+            sys.stdout.flush()
+            self._speaking, self._fresh = False, True
         if not self._fresh:
             self._write("\n")
             self._fresh = True
@@ -134,6 +155,23 @@ class TurnView:
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def markdown() -> MarkdownStream:
+    """Markdown on standard output, a terminal."""
+    return MarkdownStream(
+        lambda text: print(text, end=""),
+        _columns,
+        coloured=not os.environ.get("NO_COLOR"),
+    )
+
+
+def _columns() -> int:
+    """Asked for at each line: a terminal may be resized while an answer streams."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
 
 
 def paged_out(pages: list[str], messages: int) -> str:

@@ -8,6 +8,7 @@ fetches a price list over the network and reads a `.env` file into the process.
 import functools
 import logging
 import os
+import sys
 import threading
 from typing import Any
 
@@ -42,6 +43,13 @@ def _load() -> Any:
     logger.handlers.clear()
     logger.setLevel(logging.ERROR)
     return litellm
+
+
+def known_models() -> list[str]:
+    """Chat models of its registry, by the names it takes; none before it is loaded."""
+    litellm = sys.modules.get("litellm")
+    prices: dict[str, Any] = getattr(litellm, "model_cost", {})
+    return sorted(name for name, each in prices.items() if each.get("mode") == "chat")
 
 
 def preload() -> None:

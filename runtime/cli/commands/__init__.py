@@ -1,0 +1,44 @@
+"""The commands of the chat: the table that help, completion and argument checks are made from.
+
+run() carries out one line; whatever it can get wrong is told in one line. A new command is a
+function in one of the files here, and its row in that file's table.
+"""
+
+from pagemind.runtime.cli.commands import asking, paging, remembering, talking, window
+from pagemind.runtime.cli.commands.command import Command, Leave, Scene
+from pagemind.runtime.cli.commands.helping import print_help, unknown
+
+__all__ = ["COMMANDS", "SECTIONS", "Command", "Leave", "Scene", "run"]
+
+
+def _help(scene: Scene, rest: str) -> None:
+    print_help(SECTIONS, rest)
+
+
+def _quit(scene: Scene, rest: str) -> None:
+    raise Leave
+
+
+SECTIONS: dict[str, tuple[Command, ...]] = {
+    "Talk": talking.COMMANDS,
+    "Memory": (*remembering.COMMANDS, *asking.COMMANDS),
+    "Pages": paging.COMMANDS,
+    "The window": window.COMMANDS,
+    "The chat": (
+        Command("/help", "[COMMAND]", "this list, or one command", _help, "command"),
+        Command("/quit", "", "leave, as Ctrl-D does", _quit),
+    ),
+}
+COMMANDS: dict[str, Command] = {
+    command.name: command for section in SECTIONS.values() for command in section
+}
+
+
+def run(scene: Scene, line: str) -> None:
+    """Carry out one line. Raises Leave, or a UserError for what is no command or no use of it."""
+    name, _, rest = line.strip().partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        raise unknown(name, COMMANDS)
+    command.check(rest.strip())
+    command.run(scene, rest.strip())

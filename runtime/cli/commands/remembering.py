@@ -1,0 +1,114 @@
+"""Commands that change what the agent holds: its blocks, and the passages that were kept."""
+
+import re
+from typing import TYPE_CHECKING
+
+from pagemind.runtime.cli.commands.command import Command, Scene
+from pagemind.runtime.errors import NotFound, UserError
+
+if TYPE_CHECKING:
+    from pagemind.runtime.passage import Passage
+
+_IDS = re.compile(r"[aA]\d{1,18}(?:[\s,]+[aA]\d{1,18})*")
+_MOST = 10  # matches that /forget offers
+_SHOWN_CHARS = 70
+
+
+def _blocks(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.memory_show import print_blocks
+
+    print_blocks(list(scene.agent.context.core))
+
+
+def _edit(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.text_editor import edited
+
+    block = scene.agent.context.core.get(rest)
+    with scene.cooked():
+        value = edited(block.value, name=block.label)
+    if value == block.value:
+        print(f"{block.label} is as it was")
+        return
+    scene.agent.write_block(block.label, value)
+    print(f"{block.label} is changed: {len(value):,} of {block.limit:,} characters")
+
+
+def _undo(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.render import one_line
+
+    agent = scene.agent
+    changed = [
+        block.label
+        for block in agent.context.core
+        if block.version > scene.versions.get(block.label, block.version)
+    ]
+    if not changed:
+        raise UserError("the last turn noted nothing", hint="/blocks shows what is noted")
+    for label in changed:
+        value = agent.restore_block(label, scene.versions[label])
+        last = one_line(value.splitlines()[-1]) if value else "(empty)"
+        print(f"{label} is as it was before: {last}")
+    scene.remember()
+
+
+def _remember(scene: Scene, rest: str) -> None:
+    passage, new = scene.agent.insert(rest)
+    print(f"kept as {passage.short_id}" if new else f"{passage.short_id} says so already")
+
+
+def _forget(scene: Scene, rest: str) -> None:
+    """Passages named by id go at once; those that a query finds, as the person chooses."""
+    known = _named(scene, rest) if _IDS.fullmatch(rest) else _chosen(scene, rest)
+    by_person = scene.agent.archival.for_person()
+    for passage in known:
+        by_person.delete(passage.number)
+    if known:
+        names = ", ".join(passage.short_id for passage in known)
+        one = known[0]
+        print(f"forgotten: {names} (hidden, not erased)")
+        print(
+            f"`pagemind memory restore {scene.agent.name} {one.short_id} {one.version}`"
+            " brings it back"
+        )
+    else:
+        print("nothing was forgotten")
+
+
+def _named(scene: Scene, written: str) -> "list[Passage]":
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
+    found = scene.agent.state.passages.get(numbers)
+    for number in numbers:
+        if number not in found or found[number].provenance.status != "active":
+            raise NotFound(
+                f"there is no passage a{number}", hint="/archival QUERY finds what there is"
+            )
+    return [found[number] for number in dict.fromkeys(numbers)]
+
+
+def _chosen(scene: Scene, query: str) -> "list[Passage]":
+    from pagemind.runtime.cli.render import one_line, table
+    from pagemind.runtime.services import SearchFilters
+
+    hits = scene.agent.engine.search("archival", query, SearchFilters(), _MOST).hits
+    ids = list(dict.fromkeys(hit.id for hit in hits if not hit.archive))
+    if not ids:
+        raise UserError(f"no passage matches {query!r}", hint="/archival QUERY searches them")
+    offered = {passage.short_id: passage for passage in _named(scene, " ".join(ids))}
+    table(["id", "text"], [[id, one_line(each.text)] for id, each in offered.items()])
+    answer = scene.ask("forget which? ids, or all; Enter for none: ").strip().lower()
+    if answer == "all":
+        return list(offered.values())
+    if not answer:
+        return []
+    if not _IDS.fullmatch(answer):
+        raise UserError(f"{answer!r} names no passage", hint="say a7, or all; nothing is forgotten")
+    return _named(scene, answer)
+
+
+COMMANDS = (
+    Command("/blocks", "", "core memory: what the agent always sees", _blocks),
+    Command("/edit", "BLOCK", "change a block in your $EDITOR", _edit, "block"),
+    Command("/undo", "", "take back what the last turn noted in core memory", _undo),
+    Command("/remember", "TEXT", "keep a passage in archival memory", _remember),
+    Command("/forget", "QUERY", "hide passages: those you choose, or a7 a9", _forget, "passage"),
+)

@@ -1,0 +1,56 @@
+"""Commands that show what the model sees, what it did, and what that took."""
+
+from pagemind.runtime.cli.commands.command import Command, Scene
+
+
+def _context(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.window_picture import picture
+
+    with scene.opening.runtime.reader(scene.agent.name) as reader:
+        picture(reader.inspect(), name=scene.agent.name)
+
+
+def _request(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.inspect import print_request
+
+    with scene.opening.runtime.reader(scene.agent.name) as reader:
+        print_request(reader.request())
+
+
+def _details(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.turn_details import print_details
+
+    print_details(scene.agent.state, rest)
+
+
+def _usage(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.render import money, table
+    from pagemind.runtime.cli.spent import midnight
+    from pagemind.runtime.clock import rfc3339
+
+    agent = scene.agent
+    history = agent.state.history
+    day = rfc3339(midnight(agent.state.clock.now(), agent.zone))
+    rows = []
+    for name, since in (("today", day), ("ever", "")):
+        steps, used, cost, known = history.usage(since)
+        rows.append(
+            [
+                name,
+                f"{steps:,}",
+                f"{used.prompt_tokens:,}",
+                f"{used.cached_tokens:,}",
+                f"{used.completion_tokens:,}",
+                money(cost, known),
+            ]
+        )
+    heads = ["", "calls", "sent", "cached", "received", "cost"]
+    table(heads, rows, right="calls sent cached received cost", spare="cached")
+
+
+COMMANDS = (
+    Command("/context", "", "the window as a picture", _context),
+    Command("/request", "", "the exact request of the next call", _request),
+    Command("/details", "[TURN]", "what the last turn called, and what came back", _details),
+    Command("/usage", "", "tokens and cost, of today and ever", _usage),
+)

@@ -1,0 +1,28 @@
+"""Feedback: what a person thought of a turn. It is kept with the turn's result, under `feedback`:
+{"verdict": "good" | "bad", "why", "at"}; judging again replaces it."""
+
+from typing import TYPE_CHECKING
+
+from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.errors import UserError
+from pagemind.runtime.message import clean_text
+
+if TYPE_CHECKING:
+    from pagemind.runtime.agent import Agent
+
+VERDICTS = ("good", "bad")
+
+
+def judge(agent: "Agent", verdict: str, why: str = "") -> int:
+    """Mark the agent's last turn; its number. Raises UserError if it was not answered."""
+    if verdict not in VERDICTS:
+        raise UserError(f"{verdict!r} is no verdict", hint="say good or bad")
+    last = next(iter(agent.state.turns.newest(1)), None)
+    if last is None:
+        raise UserError("there is no turn to judge", hint="say something first")
+    if not last.reply_seqs:
+        raise UserError("the last turn has no answer to judge", hint="/retry takes it up again")
+    at = rfc3339(agent.state.clock.now())
+    feedback = {"verdict": verdict, "why": clean_text(why), "at": at}
+    agent.state.turns.add_to_result(last.turn, "feedback", feedback)
+    return last.turn
