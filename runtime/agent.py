@@ -103,16 +103,16 @@ class Agent:
         self._idle: threading.Thread | None = None
         self._gists = IdleGists(gists, self._lock, name=name)
         self._unclosed = False  # a turn runs, or could not be closed
-
-    @property
-    def model(self) -> Model:
-        return self.loop.caller.model
         self._watch: Observer = ignore
 
     def watch(self, observer: Observer) -> None:
         """Have every turn watched, and what runs in the idle, beside its own observer."""
         self._watch = observer
         self.queue_manager.watch = self.queue_manager.observer = observer
+
+    @property
+    def model(self) -> Model:
+        return self.loop.caller.model
 
     # --- the faces ------------------------------------------------------------------------------
 
@@ -174,11 +174,11 @@ class Agent:
         """Take up the last turn that ended without an answer. Raises UserError if there is none."""
         with self._lock:
             self._mend()
+            self._watch(TraceEvent("asked", {"do": "retry"}))
             last = next(iter(self.state.turns.newest(1)), None)
             if last is None or last.stop_reason == "answered":
                 raise UserError("there is nothing to retry", hint="the last turn was answered")
             return self._resume(last, observer, cancel)
-            self._watch(TraceEvent("asked", {"do": "retry"}))
 
     def new_conversation(self) -> int:
         """Start a new conversation; its number. The queue stays."""
@@ -198,11 +198,11 @@ class Agent:
         self._gists.stop()  # what runs in the idle gives way
         with self._lock:
             self._mend()
+            self._watch(TraceEvent("asked", {"do": "handle", **event_json(event)}))
             self.take_inbox()
             message, client_id, event_text = message_of(event)
             if client_id is not None:
                 known = self.state.turns.by_client_id(client_id)
-            self._watch(TraceEvent("asked", {"do": "handle", **event_json(event)}))
                 if known is not None:
                     return self._again(known, event_text, observer, cancel)
             turns, database = self.state.turns, self.state.database

@@ -38,7 +38,6 @@ def is_warning(message: Message) -> bool:
     return message.kind == "notice" and not message.provenance.detail
 
 
-class QueueManager:
 def _told(message: Message) -> dict[str, object]:
     """A stored message for a trace, without its text."""
     assert message.recorded_at is not None
@@ -51,6 +50,7 @@ def _told(message: Message) -> dict[str, object]:
     }
 
 
+class QueueManager:
     """`window` gives the current window in our own tokens; `read` the text of a reading."""
 
     def __init__(
@@ -76,8 +76,8 @@ def _told(message: Message) -> dict[str, object]:
         self._parts = parts
         self._count = context.counter.count
         self.observer: Observer = ignore
-        self.pinning = Pinning(
         self.watch: Observer = ignore  # of what is stored, turn or not
+        self.pinning = Pinning(
             state, count=self._count, zone=zone, budget=lambda: pin_budget(self.measure())
         )
         self._flusher = Flusher(
@@ -145,6 +145,7 @@ def _told(message: Message) -> dict[str, object]:
             if view.form != "full":
                 state.history.set_views({stored.seq: view}, since_step=state.history.last_step + 1)
             state.database.after_commit(lambda: self._context.queue.push(entry))
+            state.database.after_commit(lambda: self.watch(TraceEvent("stored", _told(stored))))
         self._written()
         return stored
 
@@ -155,7 +156,6 @@ def _told(message: Message) -> dict[str, object]:
             message,
             view,
             pause=pause,
-            state.database.after_commit(lambda: self.watch(TraceEvent("stored", _told(stored))))
             whole=whole,
             zone=self._zone,
             count=self._count,
