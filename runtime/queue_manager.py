@@ -319,6 +319,7 @@ class QueueManager:
             event_seq,
             before=head,
             keep=head.keep_at if keep is None else keep,
+            exact=keep is not None,
             reason=reason,
             ask=ask,
             cancel=cancel,
@@ -344,7 +345,6 @@ class QueueManager:
 
     def settle_due(self) -> bool:
         """After a turn: whether a flush is so near that it should run before the next one."""
-            exact=keep is not None,
         self._context.prefetch = None
         pressure = self.measure()
         return pressure.paged > pressure.flush_at * IDLE_FLUSH
