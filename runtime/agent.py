@@ -8,8 +8,9 @@ import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from typing import Any
 
@@ -31,16 +32,19 @@ from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import wants_heartbeat
 from pagemind.runtime.idle_gists import IdleGists
 from pagemind.runtime.intake import message_of, observation
+from pagemind.runtime.lines_seen import LineSeen, lines_seen
 from pagemind.runtime.loop import INTERRUPTED, Loop
 from pagemind.runtime.main_context import MainContext, Prefetched
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Model
+from pagemind.runtime.moved import Moved
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.services import PinAnswer
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow, text_digest
 from pagemind.runtime.tiers.search import Search
+from pagemind.runtime.time_machine import TimeMachine
 from pagemind.runtime.trace import Observer, TraceEvent, both, ignore
 from pagemind.runtime.turn import (
     StopReason,
@@ -240,6 +244,12 @@ class Agent:
         self, known: TurnRow, text: str, observer: Observer, cancel: CancelToken | None
     ) -> TurnResult:
         """A client asks again: the stored answer, or the turn taken up where it stopped."""
+        if not self.state.journal.lines.contains(known.first_seq):
+            # Neither its answer nor another one: what a person took back is not done again.
+            raise UserError(
+                f"id {known.client_id!r} is that of turn {known.turn}, which was taken back",
+                hint=f"give the message a new id, or `pagemind agents bring-back {self.name}`",
+            )
         if known.client_digest != text_digest(text):
             raise UserError(
                 f"id {known.client_id!r} was used before for another text (turn {known.turn})",
@@ -454,6 +464,44 @@ class Agent:
         """Tell the model now that its window fills: by how many percent."""
         with self._lock:
             return round(100 * self.queue_manager.warn())
+
+    # --- the time machine -----------------------------------------------------------------------
+
+    def undo(self, turns: int = 1, *, apply: bool = True) -> Moved:
+        """Take the last turns back with their edits of memory; without `apply` only say what that
+        would do. Raises UserError."""
+        with self._resting() as machine:
+            return machine.undo(turns, apply=apply)
+
+    def rewind(self, to: int | datetime, *, apply: bool = True) -> Moved:
+        """Go back to the end of the turn in which a message, or a time, is. Raises UserError."""
+        with self._resting() as machine:
+            return machine.rewind(to, apply=apply)
+
+    def bring_back(self, line: int | None = None, *, apply: bool = True) -> Moved:
+        """Go on from where a line was left: by default the one before the last undo or rewind.
+        Raises UserError."""
+        with self._resting() as machine:
+            return machine.bring_back(line, apply=apply)
+
+    def lines(self) -> list[LineSeen]:
+        """What was taken back, and when; the current line among it."""
+        return lines_seen(self.state)
+
+    @contextmanager
+    def _resting(self) -> Iterator[TimeMachine]:
+        """Between turns, whatever runs in the idle."""
+        self._gists.stop()
+        with self._lock:
+            self._mend()
+            yield TimeMachine(
+                self.name,
+                self.state,
+                count=self.context.counter.count,
+                live=self.context.core.live,
+                effect=self.loop.effect,
+                moved=self.queue_manager.reload,
+            )
 
     def prefill(self) -> None:
         """Warm the model with the head of the next prompt; does nothing while a turn runs."""

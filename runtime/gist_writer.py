@@ -109,7 +109,7 @@ class GistWriter:
 
     def _text(self, page: Page, tokens: int) -> str:
         """The page as it is shown: what strangers said is only counted."""
-        stored = self._state.journal.range(page.first_seq, page.last_seq)
+        stored = self._state.journal.span(page.first_seq, page.last_seq)
         lines = transcript([message for message, _, _ in stored], [page])
         return shorten("\n".join(lines), tokens, self._count) if tokens > 0 else ""
 

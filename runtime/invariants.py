@@ -19,6 +19,7 @@ from pagemind.runtime.outbox import Tier
 from pagemind.runtime.page import Page
 from pagemind.runtime.settings import FANOUT, OPTIMIZE_COMMITS, WRITE_BACK_ROWS
 from pagemind.runtime.state.history import Epoch
+from pagemind.runtime.state.lines import on_line
 from pagemind.runtime.state.passages import digest
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.schema import (
@@ -123,7 +124,8 @@ def _page(state: State, message: Message) -> int:
 
 
 _COUNTED = (
-    "SELECT speaker, count(*) FROM messages WHERE kind IN ('talk', 'observation') GROUP BY speaker"
+    "SELECT speaker, count(*) FROM messages WHERE kind IN ('talk', 'observation')"
+    f" AND {on_line('seq')} GROUP BY speaker"
 )
 # What is asked of SQLite: each query gives the names of what breaks the invariant.
 _QUERIES: tuple[tuple[str, str, str], ...] = (
@@ -210,6 +212,14 @@ _QUERIES: tuple[tuple[str, str, str], ...] = (
         " (SELECT number FROM pages WHERE kind = 'page') ELSE 0 END)",
     ),
     (
+        "pins",
+        "of what was taken back",
+        "SELECT target FROM pins WHERE (CASE substr(target, 1, 1)"
+        f" WHEN 'm' THEN NOT ({on_line('CAST(substr(target, 2) AS INTEGER)')})"
+        " ELSE CAST(substr(target, 2) AS INTEGER) IN"
+        " (SELECT number FROM pages WHERE kind = 'page' AND NOT live) END)",
+    ),
+    (
         "outbox",
         "of messages or passages that are not there",
         "SELECT tier || ' ' || key FROM outbox WHERE op = 'put' AND NOT (CASE tier"
@@ -222,6 +232,25 @@ _QUERIES: tuple[tuple[str, str, str], ...] = (
         "a range that ends before it begins or goes past the newest message",
         "SELECT line || ':' || first_seq FROM line_ranges WHERE last_seq < first_seq OR last_seq >"
         " (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'messages')",
+    ),
+    (
+        "line",
+        "another line than the current one is open, or that one is not",
+        "SELECT line FROM lines WHERE (line = (SELECT CAST(value AS INTEGER) FROM meta"
+        " WHERE key = 'line')) <> (SELECT count(*) FROM line_ranges r WHERE r.line = lines.line"
+        " AND r.last_seq IS NULL)",
+    ),
+    (
+        "line",
+        "a move that no notice stands for",
+        "SELECT 'm' || seq FROM line_moves WHERE seq NOT IN"
+        " (SELECT seq FROM messages WHERE kind = 'notice')",
+    ),
+    (
+        "line",
+        "a page that is live on another line, or hidden on this one",
+        "SELECT substr(kind, 1, 1) || number FROM pages p WHERE live <>"
+        f" ({on_line('(SELECT e.seq FROM epochs e WHERE e.epoch = p.epoch)')})",
     ),
 )
 
@@ -244,13 +273,15 @@ def _queries(state: State) -> Iterator[Finding]:
 
 
 def _pages(state: State) -> Iterator[Finding]:
-    """Pages follow each other from the first message to the queue: with it they are a partition."""
+    """Pages follow each other from the first live message to the queue: with it they are a
+    partition of what is live."""
     epoch = state.history.epoch()
     pages = state.pages.all()
     if epoch is None:
         yield from _wrong("pages", "without an epoch", [page.short_id for page in pages])
         return
-    expected = 1
+    lines = state.journal.lines
+    expected = lines.onward(1)
     before = 0
     for page in pages:
         if page.number <= before:
@@ -259,16 +290,18 @@ def _pages(state: State) -> Iterator[Finding]:
         if page.first_seq != expected or page.last_seq < page.first_seq:
             detail = f"{page.short_id} is m{page.first_seq} … m{page.last_seq}, not m{expected} …"
             yield Finding("pages", "wrong", detail)
-        expected = page.last_seq + 1
-    if expected != epoch.queue_start:
+        if not lines.contains(page.last_seq):
+            yield Finding("pages", "wrong", f"{page.short_id} ends at m{page.last_seq}, not live")
+        expected = lines.onward(page.last_seq + 1)
+    if expected != lines.onward(epoch.queue_start):
         detail = f"pages end at m{expected - 1}, and the queue begins at m{epoch.queue_start}"
         yield Finding("pages", "wrong", detail)
     miscounted = [
         f"p{row['number']}"
         for row in state.database.rows(
-            "SELECT number FROM pages p WHERE kind = 'page' AND messages <> (SELECT count(*)"
-            " FROM messages m WHERE m.seq BETWEEN p.first_seq AND p.last_seq"
-            " AND m.kind IN ('talk', 'observation'))"
+            "SELECT number FROM pages p WHERE kind = 'page' AND live AND messages <>"
+            " (SELECT count(*) FROM messages m WHERE m.seq BETWEEN p.first_seq AND p.last_seq"
+            f" AND m.kind IN ('talk', 'observation') AND {on_line('m.seq')})"
         )
     ]
     yield from _wrong("pages", "not as many messages as they say", miscounted)
@@ -291,8 +324,8 @@ def _directories(state: State) -> Iterator[Finding]:
     lost = [
         f"{row['kind'][0]}{row['number']}"
         for row in state.database.rows(
-            "SELECT kind, number FROM pages WHERE parent IS NOT NULL AND parent NOT IN"
-            " (SELECT number FROM pages WHERE kind = 'directory')"
+            "SELECT kind, number FROM pages WHERE live AND parent IS NOT NULL AND parent NOT IN"
+            " (SELECT number FROM pages WHERE kind = 'directory' AND live)"
         )
     ]
     yield from _wrong("directories", "in one that is not there", lost, "directories")
@@ -319,18 +352,23 @@ def _directory_fault(made: Page, children: Sequence[Page]) -> str:
 
 
 def _epochs(state: State) -> Iterator[Finding]:
-    """Every epoch can be shown again, and the queue only ever moves on."""
+    """Every epoch can be shown again, and the queue only ever moves on, but where the time machine
+    moved it."""
     database, last = state.database, state.journal.last_seq
     texts = {row["sha256"] for row in database.rows("SELECT sha256 FROM texts")} | {""}
     versions = {(r[0], r[1]) for r in database.rows("SELECT label, version FROM block_versions")}
     covers = {r[0]: r[1] for r in database.rows("SELECT summary, covers_last FROM summaries")}
     lost: list[str] = []
     start, newest = 1, database.number("SELECT max(epoch) FROM epochs")
+    moved = {move.seq for move in state.journal.lines.moves()}
     for number in range(1, newest + 1):
         epoch = state.history.epoch(number)
         if epoch is None:
             yield Finding("epochs", "wrong", f"epoch {number} is missing")
             continue
+        if epoch.seq in moved:
+            moved.discard(epoch.seq)
+            start = 1
         if not start <= epoch.queue_start <= last + 1:
             detail = f"epoch {number}: the queue begins at m{epoch.queue_start} after m{start}"
             yield Finding("epochs", "wrong", detail)

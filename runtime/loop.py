@@ -14,6 +14,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.function_executor import FunctionExecutor
 from pagemind.runtime.heartbeat import wants_heartbeat
+from pagemind.runtime.mend import mend
 from pagemind.runtime.message import (
     TRUST,
     Message,
@@ -224,32 +225,13 @@ class Loop:
         return True
 
     def mend(self) -> None:
-        """Give every resident call without a result a synthetic one, so that the history is legal.
+        """Give every resident call without a result a synthetic one, so that the history is
+        legal."""
+        mend(self._queue_manager, self._executor.effect)
 
-        A call on the world may have happened: its outcome is unknown, and it is never repeated.
-        """
-        since = [entry.message for entry in self._queue_manager.context.queue.since_calls()]
-        answered = {message.tool_call_id for message in since[1:]}
-        for opening in since[:1]:
-            for call in opening.tool_calls:
-                if call.id in answered:
-                    continue
-                world = self._executor.effect(call.name) == "world"
-                outcome = "it may have happened" if world else "it did not happen"
-                text = load("interrupted").fill(name=call.name, outcome=outcome).strip()
-                self._queue_manager.append(
-                    Message(
-                        "tool",
-                        (Text(text),),
-                        tool_call_id=call.id,
-                        name=call.name,
-                        turn=opening.turn,
-                        conversation=opening.conversation,
-                        speaker=call.name,
-                        provenance=Provenance("runtime", call.name),
-                        ok=False,
-                    )
-                )
+    def effect(self, name: str) -> str:
+        """What a function does: none, memory or world."""
+        return self._executor.effect(name)
 
     def day_left(self) -> float | None:
         """What is left of the day's budget in US dollars; None for no budget."""

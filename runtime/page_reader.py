@@ -102,17 +102,19 @@ class PageReader:
             raise ToolFailed(
                 f"there is no message m{number}; the newest is m{state.journal.last_seq}"
             )
+        if kind == "m" and not state.journal.lines.contains(number):
+            raise ToolFailed(f"there is no message m{number} any more: it was taken back")
         return f"{kind}{number}"
 
     def _is_directory(self, number: int) -> bool:
         pages = self._state.pages
-        return pages.last_number > 0 if number == 0 else pages.directory(number) is not None
+        return pages.count() > 0 if number == 0 else pages.directory(number) is not None
 
     def _known(self) -> str:
-        newest = self._state.pages.last_number
-        if not newest:
+        newest = next(iter(self._state.pages.newest(1)), None)
+        if newest is None:
             return "there are no pages yet: everything said is still in view"
-        return f"the pages are p1 to p{newest}, and page_find finds one by its words"
+        return f"the pages are p1 to {newest.short_id}, and page_find finds one by its words"
 
     def _parts(self, target: str, limit: int) -> list[str]:
         number = int(target[1:])
@@ -122,9 +124,9 @@ class PageReader:
         if target.startswith("d"):
             listed = [entry(local(child, self._zone)) for child in self.listing(number)]
             return split(listed, limit, self._count)
-        page = self._state.pages.get(number)
+        page = self._state.pages.ever(number)  # a past request may show one of another line
         assert page is not None
-        stored = self._state.journal.range(page.first_seq, page.last_seq)
+        stored = self._state.journal.span(page.first_seq, page.last_seq)
         return split(
             [line for message, _, _ in stored if (line := self.line(message))], limit, self._count
         )

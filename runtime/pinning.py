@@ -120,13 +120,15 @@ class Pinning:
         """Why there is nothing to pin."""
         number = int(target[1:])
         if target[0] == "p":
-            pages = self._state.pages.count()
-            known = f"the pages are p1 to p{pages}" if pages else "there are no pages yet"
+            newest = next(iter(self._state.pages.newest(1)), None)
+            known = f"the pages are p1 to {newest.short_id}" if newest else "there are no pages yet"
             return f"there is no page {target}; {known}"
         message = self._state.journal.get([number]).get(number)
         if message is None:
-            newest = self._state.journal.last_seq
-            return f"there is no message {target}; the newest is m{newest}"
+            last = self._state.journal.last_seq
+            return f"there is no message {target}; the newest is m{last}"
+        if not self._state.journal.lines.contains(number):
+            return f"there is no message {target} any more: it was taken back"
         if message.reference:
             read = str(message.reference["target"])
             there = f"pin {read} or a message of it" if read[0] in "pm" else "it cannot be pinned"
@@ -140,7 +142,8 @@ class Pinning:
             page = self._state.pages.get(number)
             return self._of_page(page) if page is not None else None
         message = self._state.journal.get([number]).get(number)
-        return self._of_message(message) if message is not None else None
+        live = message is not None and self._state.journal.lines.contains(number)
+        return self._of_message(message) if message is not None and live else None
 
     def _of_message(self, message: Message) -> Pin | None:
         said = _said(message)
@@ -151,7 +154,7 @@ class Pinning:
         return Pin(message.short_id, text, self._count(text) + 1, seq, seq, trust)
 
     def _of_page(self, page: Page) -> Pin | None:
-        stored = self._state.journal.range(page.first_seq, page.last_seq)
+        stored = self._state.journal.span(page.first_seq, page.last_seq)
         lines = [
             f"{m.short_id} [{self._when(m.said_at)}] {_who(m)}: {_said(m)}"
             for m, _, _ in stored

@@ -17,6 +17,7 @@ from pagemind.runtime.fifo_queue import Entry, FifoQueue
 from pagemind.runtime.flush import Flushed, Flusher
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message, Provenance, Text
+from pagemind.runtime.page import Group
 from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.pinning import Pinning, pin_budget
 from pagemind.runtime.pressure import Level, Pressure, Thresholds, Window, measure
@@ -119,12 +120,21 @@ class QueueManager:
         context.pinned = self.pinning.of_epoch(epoch)
         first = min(epoch.queue_start, epoch.held or epoch.queue_start)
         views = state.history.views(first)
-        stored = state.journal.range(epoch.queue_start, state.journal.last_seq)
+        stored = state.journal.live(epoch.queue_start)
         entries = [self._entry(m, views.get(m.seq, View()), pause) for m, _, pause in stored]
         context.queue = FifoQueue(e for e in entries if e.view.form != "gone")
+        context.held = None
         if epoch.held is not None:
             for message, _, pause in state.journal.range(epoch.held, epoch.held):
                 context.held = self._entry(message, views.get(message.seq, View()), pause)
+
+    def reload(self) -> None:
+        """Main context as the state says, after a move of the time machine."""
+        for block in self._state.blocks.all():
+            self._context.core.put(block)
+        self._context.prefetch = None
+        self.load()
+        self._written()
 
     def grow_tree(self) -> None:
         """Close directories that are missing, in an agent that may be written to."""
@@ -333,6 +343,11 @@ class QueueManager:
         )
         self._written()
         return replace(flushed, freed=freed)
+
+    def next_evicted(self) -> list[Group]:
+        """The groups that a flush between turns would take now, oldest first; nothing changes."""
+        head = self.measure(refreshed=True)
+        return self._flusher.next_evicted(head, keep=head.keep_at)
 
     def shrink(self, event_seq: int, limit: int, cancel: CancelToken | None = None) -> Flushed:
         """A provider says that what fits does not: bring `used` down to `limit` tokens."""

@@ -80,8 +80,9 @@ def reembed(
             setattr(plan, tier, last)
             _keep(state, plan)
             on_rows(min(plan.done, total), total)
-    # What was retired since it was carried over.
+    # What was retired or rewound since it was carried over.
     store.delete("archival", [f"a{number}" for number in state.passages.retired()])
+    store.delete("pages", [f"p{number}" for number in state.pages.hidden()])
     store.maintain(force=True)
     rows_made = sum(store.count(tier) for tier in TIERS)
     missing = 0 if embedder is None else sum(store.count_missing(tier) for tier in TIERS)

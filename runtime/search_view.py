@@ -19,7 +19,11 @@ class StateView:
         self._resident = resident
 
     def messages(self, seqs: Sequence[int]) -> Mapping[int, Message]:
-        return self._state.journal.get(seqs)
+        journal = self._state.journal
+        found = journal.get(seqs)
+        if (live := journal.live_ranges()) is None:
+            return found
+        return {s: m for s, m in found.items() if any(low <= s <= high for low, high in live)}
 
     def passages(self, numbers: Sequence[int]) -> Mapping[int, Passage]:
         found = self._state.passages.get(numbers)

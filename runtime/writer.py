@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pagemind.runtime.archives import Archives
+from pagemind.runtime.boot import registry_of
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.intake import observation
+from pagemind.runtime.mend import mend
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.queue_manager import QueueManager
@@ -19,6 +21,7 @@ from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tiers_writer import TiersWriter
+from pagemind.runtime.time_machine import TimeMachine
 from pagemind.runtime.tokens import TokenCounter
 
 
@@ -62,6 +65,28 @@ class AgentWriter(AgentReader, TiersWriter):
         message = self.queue_manager.append(observation(text, source, speaker))
         self._kick()
         return message
+
+    @property
+    def time_machine(self) -> TimeMachine:
+        """Rewind, undo, bring back. A call that a dead process left open gets its result first."""
+        effects = {tool.name: tool.effect for tool in registry_of(self.definition, self.protocol)}
+
+        def effect(name: str) -> str:
+            return effects.get(name, "world")
+
+        mend(self.queue_manager, effect)
+        return TimeMachine(
+            self.name,
+            self.state,
+            count=self._counter.count,
+            live=self.context.core.live,
+            effect=effect,
+            moved=self._moved,
+        )
+
+    def _moved(self) -> None:
+        self._queue_manager = None  # made anew when it is next asked for
+        self._kick()
 
     def restore_block(self, label: str, version: int) -> str:
         """Take edits of core memory back; the value. Raises BlockNotFound, NotFound."""

@@ -19,13 +19,16 @@ def holds(agent: Agent) -> None:
     # seq is gapless.
     assert [m.seq for m in messages] == list(range(1, journal.last_seq + 1))
 
-    # Pages are gapless and disjoint, from the first message to the queue.
-    pages = state.pages.all()
-    expected = 1
+    # Pages are gapless and disjoint, from the first live message to the queue.
+    pages, lines = state.pages.all(), journal.lines
+    expected = lines.onward(1)
     for page in pages:
         assert page.first_seq == expected <= page.last_seq
-        expected = page.last_seq + 1
-    assert expected == start
+        assert lines.contains(page.last_seq)
+        expected = lines.onward(page.last_seq + 1)
+    assert expected == lines.onward(start)
+    live = {message.seq for message, _, _ in journal.live(1)}
+    assert state.pages.of(sorted(live)).keys() == {seq for seq in live if seq < start}
 
     # Every page is in one directory or among the newest, and within the bound from the table.
     tops = state.pages.tops()
@@ -48,7 +51,9 @@ def holds(agent: Agent) -> None:
     # The queue holds what is in no page, but for notices that have had their time.
     resident = {entry.seq for entry in context.queue}
     for message in messages[start - 1 :]:
-        assert message.seq in resident or message.kind == "notice"
+        assert (message.seq in resident) <= (message.seq in live)
+        if message.seq in live:
+            assert message.seq in resident or message.kind == "notice"
     assert all(seq >= start for seq in resident)
     assert context.queue.tokens == sum(entry.tokens for entry in context.queue)
     for entry in context.queue:
@@ -61,6 +66,9 @@ def holds(agent: Agent) -> None:
         results = messages[at + 1 : at + 1 + len(message.tool_calls)]
         assert [r.tool_call_id for r in results] == [c.id for c in message.tool_calls]
         group = {message.seq, *(r.seq for r in results)}
+        if message.seq not in live:
+            assert not group & live
+            continue
         places = state.pages.of(sorted(group))
         assert (places.keys() == group and len(set(places.values())) == 1) or not places
         assert bool(places) == (message.seq < start)
@@ -82,7 +90,7 @@ def evicted_is_found(agent: Agent) -> None:
             reader.read(page.short_id, number).text for number in range(2, first.parts + 1)
         ]
         told = "".join("".join(part.partition("\n")[2] for part in parts).split())
-        for message, _, _ in agent.state.journal.range(page.first_seq, page.last_seq):
+        for message, _, _ in agent.state.journal.span(page.first_seq, page.last_seq):
             if message.kind in ("talk", "observation"):
                 assert "".join(message.text.split()) in told
                 assert f"{message.short_id}[" in told

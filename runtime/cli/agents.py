@@ -185,7 +185,7 @@ def history(
     from pagemind.runtime.clock import rfc3339
 
     with opened(home) as runtime, runtime.reader(agent) as reader:
-        total = reader.state.turns.next_number() - 1
+        total = reader.state.turns.count()
         turns = list(reversed(reader.state.turns.newest(last or max(1, total))))
         said = reader.state.journal.get([turn.first_seq for turn in turns])
         items = [

@@ -40,7 +40,7 @@ def pages(
             if as_json:
                 nodes = [node for node, _ in tree(state)] if not page else state.pages.tops()
                 listing([_json(each) for each in nodes])
-            elif state.pages.last_number == 0:
+            elif state.pages.count() == 0:
                 say("no pages yet: everything said is still in the window")
             else:
                 print_tree(state, whole=not page and state.pages.count() <= WHOLE)
@@ -86,7 +86,7 @@ def page_text(reader: "AgentReader", page: "Page") -> str:
 
     if page.level:
         return "\n".join(entry(child) for child in reader.pages.listing(page.number))
-    stored = reader.state.journal.range(page.first_seq, page.last_seq)
+    stored = reader.state.journal.span(page.first_seq, page.last_seq)
     lines = [reader.pages.line(message) for message, _, _ in stored]
     return "\n".join(line for line in lines if line)
 

@@ -103,6 +103,53 @@ class Blocks:
                 ),
             )
 
+    def versions_before(self, seq: int) -> dict[str, int]:
+        """The version of each block just before a message was given its seq; a block that came
+        later is left out."""
+        rows = self._db.rows(
+            "SELECT label, max(version) AS version FROM block_versions WHERE seq < ?"
+            " GROUP BY label",
+            (seq,),
+        )
+        return {row["label"]: row["version"] for row in rows}
+
+    def go_back(
+        self, label: str, version: int, *, author: str, reason: str, seq: int
+    ) -> tuple[str, str, str] | None:
+        """Give a block the value of an earlier version, as a new one with the provenance of that.
+        The value until now, the value, and who had made the first of the changes that this takes
+        back; None if it has that value already."""
+        with self._db.transaction():
+            now = next(block for block in self.all() if block.label == label)
+            then = self._db.one(
+                "SELECT * FROM block_versions WHERE label = ? AND version = ?", (label, version)
+            )
+            if then is None or then["value"] == now.value:
+                return None
+            after = self._db.one(
+                "SELECT author FROM block_versions WHERE label = ? AND version = ?",
+                (label, version + 1),
+            )
+            self.save(
+                replace(now, value=then["value"], version=now.version + 1),
+                author=author,
+                reason=reason,
+                seq=seq,
+                origin=then["origin"],
+                trust=then["trust"],
+            )
+        return now.value, str(then["value"]), str(after["author"]) if after else ""
+
+    def version(self, label: str, version: int) -> BlockVersion | None:
+        """One version; None if there is none of that number."""
+        row = self._db.one(
+            "SELECT * FROM block_versions WHERE label = ? AND version = ?", (label, version)
+        )
+        if row is None:
+            return None
+        at = parse_rfc3339(row["at"])
+        return BlockVersion(version, row["value"], at, row["author"], row["reason"])
+
     def history(self, label: str) -> list[BlockVersion]:
         """Every version, oldest first."""
         return [

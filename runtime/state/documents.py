@@ -11,6 +11,7 @@ from datetime import datetime
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.lines import NOW
 from pagemind.runtime.state.passages import digest
 
 
@@ -37,13 +38,58 @@ class Documents:
 
     def put(self, source: str, sha256: str, numbers: Sequence[int]) -> None:
         """Enter a file; an empty hash while it is being read."""
-        self._db.write(
-            "INSERT OR REPLACE INTO documents VALUES (?,?,?,?)",
-            (source, sha256, json.dumps(list(numbers)), rfc3339(self._clock.now())),
-        )
+        with self._db.transaction():
+            self._db.write(
+                "INSERT OR REPLACE INTO documents VALUES (?,?,?,?)",
+                (source, sha256, json.dumps(list(numbers)), rfc3339(self._clock.now())),
+            )
+            self._keep_version(source)
 
     def remove(self, source: str) -> None:
-        self._db.write("DELETE FROM documents WHERE source = ?", (source,))
+        with self._db.transaction():
+            self._db.write("DELETE FROM documents WHERE source = ?", (source,))
+            self._keep_version(source)
+
+    def _keep_version(self, source: str) -> None:
+        self._db.write(
+            f"INSERT OR REPLACE INTO document_versions SELECT ?1, {NOW}, d.sha256,"
+            " coalesce(d.numbers, '[]'), coalesce(d.at, '')"
+            " FROM (SELECT ?1 AS source) s LEFT JOIN documents d ON d.source = s.source",
+            (source,),
+        )
+
+    def go_back(self, before: int) -> tuple[list[str], list[str]]:
+        """Know the files that were known just before a message was given its seq, as they were;
+        those that are another version now, and those that are unknown."""
+        back: list[str] = []
+        gone: list[str] = []
+        with self._db.transaction():
+            changed = self._db.rows(
+                "SELECT DISTINCT source FROM document_versions WHERE seq >= ? ORDER BY source",
+                (before,),
+            )
+            for source in [row["source"] for row in changed]:
+                then = self._db.one(
+                    "SELECT * FROM document_versions WHERE source = ? AND seq < ?"
+                    " ORDER BY seq DESC LIMIT 1",
+                    (source, before),
+                )
+                now = self.get(source)
+                if then is None or then["sha256"] is None:
+                    if now is not None:
+                        self.remove(source)
+                        gone.append(source)
+                elif now is None or (now.sha256, list(now.numbers)) != (
+                    then["sha256"],
+                    json.loads(then["numbers"]),
+                ):
+                    self._db.write(
+                        "INSERT OR REPLACE INTO documents VALUES (?,?,?,?)",
+                        (source, then["sha256"], then["numbers"], then["at"]),
+                    )
+                    self._keep_version(source)
+                    back.append(source)
+        return back, gone
 
     def all(self) -> Iterator[StoredDocument]:
         """Every file, in order of its path."""

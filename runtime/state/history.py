@@ -14,6 +14,7 @@ from typing import Any
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.model import Usage
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.lines import NOW
 from pagemind.runtime.view import View
 
 _ENDLESS = 1 << 62
@@ -35,6 +36,7 @@ class Epoch:
     queue_start: int
     held: int | None
     pinned_sha256: str = ""
+    seq: int = 0  # the newest when it began
 
 
 class History:
@@ -79,7 +81,7 @@ class History:
         with self._db.transaction():
             number = self._db.write(
                 "INSERT INTO epochs (at, reason, system_sha256, tools_sha256, blocks, summary,"
-                " table_sha256, pins, queue_start, held) VALUES (?,?,?,?,?,?,?,?,?,?)",
+                f" table_sha256, pins, queue_start, held, seq) VALUES (?,?,?,?,?,?,?,?,?,?,{NOW})",
                 (
                     rfc3339(self._clock.now()),
                     reason,
@@ -96,6 +98,23 @@ class History:
             found = self.epoch(number)
             assert found is not None
         return found
+
+    def take_up(self, epoch: Epoch, reason: str, blocks: Mapping[str, int]) -> None:
+        """Begin an epoch that is like an earlier one, with the instructions and functions of the
+        newest; `blocks` are the versions that it shows."""
+        self._db.write(
+            "INSERT INTO epochs (at, reason, system_sha256, tools_sha256, blocks, summary,"
+            " table_sha256, pins, queue_start, held, seq) SELECT ?, ?, newest.system_sha256,"
+            " newest.tools_sha256, ?, old.summary, old.table_sha256, old.pins, old.queue_start,"
+            f" old.held, {NOW} FROM epochs old, epochs newest WHERE old.epoch = ?"
+            " AND newest.epoch = (SELECT max(epoch) FROM epochs)",
+            (rfc3339(self._clock.now()), reason, json.dumps(dict(blocks)), epoch.epoch),
+        )
+
+    def epoch_before(self, seq: int) -> Epoch | None:
+        """The epoch in force just before a message was given its seq."""
+        number = self._db.number("SELECT max(epoch) FROM epochs WHERE seq < ?", (seq,))
+        return self.epoch(number) if number else None
 
     def epoch(self, number: int | None = None) -> Epoch | None:
         """An epoch, the newest by default."""
@@ -117,6 +136,7 @@ class History:
             row["queue_start"],
             row["held"],
             pins["sha256"],
+            row["seq"],
         )
 
     # --- steps --------------------------------------------------------------------------------
@@ -125,9 +145,12 @@ class History:
     def last_step(self) -> int:
         return self._db.number("SELECT max(step) FROM steps")
 
-    def shown_blocks(self, epoch: Epoch) -> Mapping[str, int]:
-        """The versions of the blocks in the head: of the epoch's newest step, else its own."""
-        newest = self._db.number("SELECT max(step) FROM steps WHERE epoch = ?", (epoch.epoch,))
+    def shown_blocks(self, epoch: Epoch, before: int = _ENDLESS) -> Mapping[str, int]:
+        """The versions of the blocks in the head: of the epoch's newest step (before a seq), else
+        its own."""
+        newest = self._db.number(
+            "SELECT max(step) FROM steps WHERE epoch = ? AND last_seq < ?", (epoch.epoch, before)
+        )
         return self.blocks_of_step(newest) or epoch.blocks
 
     def blocks_of_step(self, step: int) -> Mapping[str, int]:
@@ -208,20 +231,25 @@ class History:
 
     def set_views(self, views: Mapping[int, View], *, since_step: int) -> None:
         self._db.write_many(
-            "INSERT OR REPLACE INTO views VALUES (?,?,?,?)",
+            f"INSERT OR REPLACE INTO views VALUES (?,?,?,?,{NOW})",
             [(seq, since_step, view.form, view.tokens) for seq, view in views.items()],
         )
 
     def views(
-        self, first_seq: int, last_seq: int = _ENDLESS, *, at_step: int = _ENDLESS
+        self,
+        first_seq: int,
+        last_seq: int = _ENDLESS,
+        *,
+        at_step: int = _ENDLESS,
+        before: int = _ENDLESS,
     ) -> dict[int, View]:
-        """The newest view of each message from `first_seq` to `last_seq`, or as it was for a
-        step."""
+        """The newest view of each message from `first_seq` to `last_seq`; or as it was for a step,
+        or just before a message was given its seq."""
         found: dict[int, View] = {}
         for row in self._db.rows(
             "SELECT seq, form, tokens FROM views WHERE seq BETWEEN ? AND ? AND since_step <= ?"
-            " ORDER BY seq, since_step",
-            (first_seq, last_seq, at_step),
+            " AND at_seq < ? ORDER BY seq, since_step, at_seq",
+            (first_seq, last_seq, at_step, before),
         ):
             found[row["seq"]] = View(row["form"], row["tokens"])
         return found

@@ -1,7 +1,8 @@
-"""The journal: every message ever, in order of seq, and which of them an agent has lived through.
+"""The journal: every message ever, in order of seq.
 
 append() assigns seq and queues the row for LanceDB in the same transaction; nothing here is ever
-updated or deleted except by erasure.
+updated or deleted except by erasure. What was rewound (lines.py) stays, and is left out of all but
+get(), range() and of_turn().
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.message import Message, parts_from_json, parts_to_json
 from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS, TIME_PAUSE_SECONDS
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.lines import Lines, on_line
 from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
 
 _COLUMNS = (
@@ -28,6 +30,7 @@ class Journal:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self.lines = Lines(database, clock)
 
     @property
     def last_seq(self) -> int:
@@ -42,8 +45,10 @@ class Journal:
         db = self._db
         with db.transaction():
             now = self._clock.now()
+            # The notice of a rewind is no part of the talk.
             previous = db.one(
-                "SELECT conversation, recorded_at FROM messages ORDER BY seq DESC LIMIT 1"
+                f"SELECT recorded_at FROM messages WHERE {on_line('seq')} AND"
+                " seq NOT IN (SELECT seq FROM line_moves) ORDER BY seq DESC LIMIT 1"
             )
             gap = (
                 (now - parse_rfc3339(previous["recorded_at"])).total_seconds() if previous else None
@@ -92,9 +97,15 @@ class Journal:
     def new_conversation(self) -> int:
         """Start a conversation; its number."""
         with self._db.transaction():
-            number = int(self._db.meta("conversation", "0")) + 1
-            self._db.set_meta("conversation", str(number))
-        return number
+            # A rewind goes back to an earlier one, whose successors have their numbers.
+            newest = max(self.conversation, int(self._db.meta("conversations", "0")))
+            self.take_up_conversation(newest + 1)
+            self._db.set_meta("conversations", str(newest + 1))
+        return newest + 1
+
+    def take_up_conversation(self, number: int) -> None:
+        """Go on with a conversation, after a rewind."""
+        self._db.set_meta("conversation", str(number))
 
     @property
     def conversation(self) -> int:
@@ -108,24 +119,41 @@ class Journal:
         return found
 
     def range(self, first: int, last: int) -> list[tuple[Message, int, bool]]:
-        """Messages first … last in order, each with its tokens and whether it follows a pause."""
+        """Messages first … last in order, each with its tokens and whether it follows a pause: all
+        of them, whatever was rewound."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM messages WHERE seq BETWEEN ? AND ? ORDER BY seq", (first, last)
         )
         return [(message_of(row), row["tokens"], bool(row["pause"])) for row in rows]
 
+    def span(self, first: int, last: int) -> list[tuple[Message, int, bool]]:
+        """The same as they were lived: only those of the line that `last` is on."""
+        runs = self.lines.lived(first, last)
+        return [each for low, high in runs for each in self.range(low, high)]
+
+    def live(self, first: int) -> list[tuple[Message, int, bool]]:
+        """The same from `first` on, of the current line."""
+        last = self.last_seq
+        if self.lines.single:
+            return self.range(first, last)
+        runs = [(max(first, low), min(last, high)) for low, high in self.lines.ranges()]
+        return [each for low, high in runs for each in self.range(low, high)]
+
     def before(self, seq: int, limit: int) -> list[Message]:
-        """Up to `limit` indexable messages before `seq` in its conversation, oldest first."""
+        """Up to `limit` indexable messages before `seq` in its conversation and on its line, oldest
+        first."""
         rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM messages WHERE seq < ? AND kind IN ('talk', 'observation')"
-            " AND conversation = (SELECT conversation FROM messages WHERE seq = ?)"
-            " ORDER BY seq DESC LIMIT ?",
-            (seq, seq, limit),
+            f"SELECT {_COLUMNS} FROM messages WHERE seq < ?1 AND kind IN ('talk', 'observation')"
+            " AND conversation = (SELECT conversation FROM messages WHERE seq = ?1)"
+            f" AND {on_line('seq', '?3')} ORDER BY seq DESC LIMIT ?2",
+            (seq, limit, self.lines.line_of(seq)),
         )
         return [message_of(row) for row in reversed(rows)]
 
     def before_each(self, seqs: Sequence[int], limit: int) -> dict[int, list[Message]]:
         """`before` of many messages that lie close together, for little more than reading them."""
+        if not self.lines.single:  # each on a line of its own, as it may be
+            return {seq: self.before(seq, limit) for seq in self.get(seqs)}
         found: dict[int, list[Message]] = {}
         latest: dict[int, list[Message]] = {}  # by conversation, since the start of the run
         wanted, at = sorted(seqs), 0
@@ -157,7 +185,7 @@ class Journal:
         """Messages that people and models said or observed, newest first."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM messages WHERE kind IN ('talk', 'observation') AND seq < ?"
-            " ORDER BY seq DESC LIMIT ?",
+            f" AND {on_line('seq')} ORDER BY seq DESC LIMIT ?",
             (before if before is not None else 1 << 62, limit),
         )
         return [message_of(row) for row in rows]
@@ -174,30 +202,42 @@ class Journal:
 
     @property
     def line(self) -> int:
-        return int(self._db.meta("line", "1"))
+        return self.lines.current
 
     def open_first_line(self) -> None:
         """Called once, when the agent is made."""
-        with self._db.transaction():
-            self._db.write(
-                "INSERT INTO lines (line, name, parent, created_at) VALUES (1, 'main', NULL, ?)",
-                (rfc3339(self._clock.now()),),
-            )
-            self._db.write(
-                "INSERT INTO line_ranges (line, first_seq, last_seq) VALUES (1, 1, NULL)"
-            )
-            self._db.set_meta("line", "1")
+        self.lines.open_first()
 
     def live_ranges(self) -> list[tuple[int, int]] | None:
         """The seq ranges of the current line, ends included; None where all of it is live."""
-        rows = self._db.rows(
-            "SELECT first_seq, last_seq FROM line_ranges WHERE line = ? ORDER BY first_seq",
-            (self.line,),
-        )
-        ranges = [(row["first_seq"], row["last_seq"]) for row in rows]
-        if ranges == [(1, None)]:
+        if self.lines.single:
             return None
-        return [(first, last if last is not None else self.last_seq) for first, last in ranges]
+        last = self.last_seq
+        return [(low, min(high, last)) for low, high in self.lines.ranges()]
+
+    def recount(
+        self, lost: Sequence[tuple[int, int]], gained: Sequence[tuple[int, int]]
+    ) -> tuple[int, int]:
+        """Inside a transaction: other ranges are live now, and can be found. How many messages that
+        hides and shows."""
+        return self._count(lost, -1), self._count(gained, 1)
+
+    def _count(self, ranges: Sequence[tuple[int, int]], sign: int) -> int:
+        total = 0
+        for low, high in ranges:
+            for row in self._db.rows(
+                "SELECT speaker, count(*) AS n FROM messages WHERE seq BETWEEN ? AND ?"
+                " AND kind IN ('talk', 'observation') GROUP BY speaker",
+                (low, high),
+            ):
+                total += row["n"]
+                self._db.write(
+                    "INSERT INTO speakers VALUES (?1, ?2)"
+                    " ON CONFLICT (speaker) DO UPDATE SET messages = messages + ?2",
+                    (row["speaker"], sign * row["n"]),
+                )
+        self._db.write("DELETE FROM speakers WHERE messages = 0")
+        return total
 
 
 def message_of(row: Row) -> Message:

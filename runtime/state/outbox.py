@@ -103,6 +103,6 @@ class StateOutbox:
             )
             self._db.write(
                 "INSERT OR REPLACE INTO outbox (tier, key, op)"
-                " SELECT 'pages', number, 'put' FROM pages WHERE kind = 'page'"
+                " SELECT 'pages', number, 'put' FROM pages WHERE kind = 'page' AND live"
             )
             return self.count()

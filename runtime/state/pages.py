@@ -1,6 +1,7 @@
 """Pages, their directories and summaries on disk. Pages are immutable but for gist and heat.
 
 What it costs to look at the tree does not grow with history: tops() and children() are few rows.
+All of it is of the current line; what was written on another one is hidden, but for ever().
 """
 
 import json
@@ -13,6 +14,7 @@ from pagemind.runtime.page import Kind, Page
 from pagemind.runtime.page_tree import closing
 from pagemind.runtime.settings import FANOUT, HEAT_DECAY, HEAT_LEAST, HEAT_READ
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.lines import on_line
 
 _RECENT = 256  # of what was warmed last: older is cold
 
@@ -68,14 +70,54 @@ class Pages:
     def rebuild_directories(self, count: Callable[[str], int]) -> int:
         """Make all directories anew, for a repair; how many. Pages stay as they are."""
         with self._db.transaction():
+            # Those of other lines too: they are closed again when one is returned to.
             self._db.write("DELETE FROM gist_versions WHERE kind = 'directory'")
             self._db.write("DELETE FROM pages WHERE kind = 'directory'")
             self._db.write("UPDATE pages SET parent = NULL")
-            newest = self._db.one("SELECT line, epoch FROM pages ORDER BY number DESC LIMIT 1")
+            newest = self._db.one(
+                "SELECT line, epoch FROM pages WHERE live ORDER BY number DESC LIMIT 1"
+            )
             if newest is None:
                 return 0
             made = self.close_directories(count, line=newest["line"], epoch=newest["epoch"])
+            # A directory is as old as the newest page in it.
+            for level in sorted({each.level for each in made}):
+                self._db.write(
+                    "UPDATE pages SET epoch = (SELECT max(c.epoch) FROM pages c"
+                    " WHERE c.parent = pages.number AND c.live) WHERE kind = 'directory'"
+                    " AND level = ?",
+                    (level,),
+                )
         return len(made)
+
+    def follow(self, since: int) -> None:
+        """Inside a transaction: show the pages and directories of what is the current line now. It
+        and the one before differ from the seq `since` on."""
+        written = "(SELECT e.seq FROM epochs e WHERE e.epoch = p.epoch)"
+        moved = self._db.rows(
+            f"SELECT p.kind, p.number, NOT p.live AS live FROM pages p WHERE {written} >= ?"
+            f" AND p.live <> ({on_line(written)}) ORDER BY p.level",
+            (since,),
+        )
+        self._db.write_many(
+            "UPDATE pages SET live = ? WHERE kind = ? AND number = ?",
+            [(row["live"], row["kind"], row["number"]) for row in moved],
+        )
+        for row in moved:
+            if row["kind"] == "page":
+                self._requeue(row["number"])
+            elif row["live"]:
+                made = self.directory(row["number"])
+                assert made is not None
+                self._db.write(
+                    "UPDATE pages SET parent = ? WHERE live AND level = ? AND first_seq >= ?"
+                    " AND last_seq <= ?",
+                    (made.number, made.level - 1, made.first_seq, made.last_seq),
+                )
+            else:
+                self._db.write(
+                    "UPDATE pages SET parent = NULL WHERE live AND parent = ?", (row["number"],)
+                )
 
     def _insert(self, page: Page, line: int, epoch: int) -> None:
         at = rfc3339(self._clock.now())
@@ -131,7 +173,7 @@ class Pages:
     def count(self) -> int:
         """How many pages there are. Directories are full: the tops alone say it."""
         rows = self._db.rows(
-            "SELECT level, count(*) AS tops FROM pages WHERE parent IS NULL GROUP BY level"
+            "SELECT level, count(*) AS tops FROM pages WHERE parent IS NULL AND live GROUP BY level"
         )
         return sum(row["tops"] * FANOUT ** row["level"] for row in rows)
 
@@ -142,37 +184,52 @@ class Pages:
         return self._one("directory", number)
 
     def _one(self, kind: Kind, number: int) -> Page | None:
-        row = self._db.one("SELECT * FROM pages WHERE kind = ? AND number = ?", (kind, number))
+        row = self._db.one(
+            "SELECT * FROM pages WHERE kind = ? AND number = ? AND live", (kind, number)
+        )
         return page_of(row, self._turn) if row else None
+
+    def ever(self, number: int) -> Page | None:
+        """A page of any line."""
+        row = self._db.one("SELECT * FROM pages WHERE kind = 'page' AND number = ?", (number,))
+        return page_of(row, self._turn) if row else None
+
+    def hidden(self) -> list[int]:
+        """The numbers of pages of other lines."""
+        rows = self._db.rows("SELECT number FROM pages WHERE kind = 'page' AND NOT live")
+        return [row["number"] for row in rows]
 
     def tops(self) -> list[Page]:
         """What is in no directory yet, the oldest first: all else is below these."""
         return self._many(
-            self._db.rows("SELECT * FROM pages WHERE parent IS NULL ORDER BY first_seq")
+            self._db.rows("SELECT * FROM pages WHERE parent IS NULL AND live ORDER BY first_seq")
         )
 
     def children(self, number: int) -> list[Page]:
         """What stands in a directory, the oldest first."""
         return self._many(
-            self._db.rows("SELECT * FROM pages WHERE parent = ? ORDER BY first_seq", (number,))
+            self._db.rows(
+                "SELECT * FROM pages WHERE parent = ? AND live ORDER BY first_seq", (number,)
+            )
         )
 
     def directories(self) -> list[Page]:
         """All of them, in the order they closed."""
         return self._many(
-            self._db.rows("SELECT * FROM pages WHERE kind = 'directory' ORDER BY number")
+            self._db.rows("SELECT * FROM pages WHERE kind = 'directory' AND live ORDER BY number")
         )
 
     def get_all(self, numbers: Sequence[int]) -> dict[int, Page]:
         """Those pages that exist, by number."""
-        query = "SELECT * FROM pages WHERE kind = 'page' AND number"
+        query = "SELECT * FROM pages WHERE kind = 'page' AND live AND number"
         turn = self._turn
         return {row["number"]: page_of(row, turn) for row in self._db.rows_in(query, numbers)}
 
     def newest(self, limit: int) -> list[Page]:
         """The newest pages, oldest of them first."""
         rows = self._db.rows(
-            "SELECT * FROM pages WHERE kind = 'page' ORDER BY number DESC LIMIT ?", (limit,)
+            "SELECT * FROM pages WHERE kind = 'page' AND live ORDER BY number DESC LIMIT ?",
+            (limit,),
         )
         return self._many(rows)[::-1]
 
@@ -188,9 +245,9 @@ class Pages:
         found: dict[int, int] = {}
         for seq in seqs:
             number = self._db.number(
-                "SELECT number FROM pages WHERE kind = 'page' AND first_seq <= ? AND last_seq >= ?"
-                " ORDER BY first_seq DESC LIMIT 1",
-                (seq, seq),
+                "SELECT number FROM pages WHERE kind = 'page' AND live AND first_seq <= ?1"
+                f" AND last_seq >= ?1 AND {on_line('?1')} ORDER BY first_seq DESC LIMIT 1",
+                (seq,),
             )
             if number:
                 found[seq] = number
@@ -214,7 +271,8 @@ class Pages:
     def hot(self, limit: int) -> list[Page]:
         """What was read or found most of late, the hottest first."""
         rows = self._db.rows(
-            "SELECT * FROM pages WHERE heat > 0 ORDER BY heat_turn DESC LIMIT ?", (_RECENT,)
+            "SELECT * FROM pages WHERE heat > 0 AND live ORDER BY heat_turn DESC LIMIT ?",
+            (_RECENT,),
         )
         warm = [page for page in self._many(rows) if page.heat >= HEAT_LEAST]
         return sorted(warm, key=lambda page: (-page.heat, -page.first_seq))[:limit]
@@ -226,7 +284,7 @@ class Pages:
         return self._many(
             self._db.rows(
                 "SELECT * FROM pages INDEXED BY pages_author WHERE gist_author = 'runtime'"
-                " AND kind = 'page' ORDER BY number DESC LIMIT ?",
+                " AND kind = 'page' AND live ORDER BY number DESC LIMIT ?",
                 (limit,),
             )
         )

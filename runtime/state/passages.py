@@ -130,6 +130,49 @@ class Passages:
             self._keep_version(changed, author, reason, seq)
         return changed
 
+    def changed_since(self, seq: int) -> list[int]:
+        """The numbers of passages that have a version made when the newest seq was this one, or
+        later."""
+        rows = self._db.rows(
+            "SELECT DISTINCT number FROM passage_versions WHERE seq >= ? ORDER BY number", (seq,)
+        )
+        return [row["number"] for row in rows]
+
+    def go_back(
+        self, number: int, before: int, *, author: str, reason: str, seq: int
+    ) -> tuple[Passage, Passage, str] | None:
+        """Make a passage what it was just before a message was given its seq, as a new version;
+        retired, if there was none. What it was until now, what it is, and who had made the first
+        of the changes that this takes back; None if it is that already."""
+        with self._db.transaction():
+            now = self.get([number])[number]
+            row = self._db.one(
+                "SELECT * FROM passage_versions WHERE number = ? AND seq < ?"
+                " ORDER BY version DESC LIMIT 1",
+                (number, before),
+            )
+            then = replace(now, provenance=replace(now.provenance, status="retired"))
+            if row is not None:
+                then = replace(
+                    now,
+                    text=row["text"],
+                    tags=tuple(json.loads(row["tags"])),
+                    importance=row["importance"],
+                    metadata=json.loads(row["metadata"]),
+                    provenance=replace(now.provenance, status=row["status"]),
+                )
+            if then == now:
+                return None
+            then = replace(then, version=now.version + 1, updated_at=self._clock.now())
+            by = self._db.one(
+                "SELECT author FROM passage_versions WHERE number = ? AND seq >= ?"
+                " ORDER BY version LIMIT 1",
+                (number, before),
+            )
+            self._update(then)
+            self._keep_version(then, author, reason, seq)
+        return now, then, str(by["author"]) if by else ""
+
     def _update(self, passage: Passage) -> None:
         assert passage.updated_at is not None
         self._db.write(

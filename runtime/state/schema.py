@@ -40,22 +40,32 @@ WHEN new.kind IN ('talk', 'observation') BEGIN
     INSERT INTO speakers VALUES (new.speaker, 1)
     ON CONFLICT (speaker) DO UPDATE SET messages = messages + 1;
 END;
+-- What was rewound is counted out by the move, and not once more when it is erased.
 CREATE TRIGGER messages_uncounted AFTER DELETE ON messages
-WHEN old.kind IN ('talk', 'observation') BEGIN
+WHEN old.kind IN ('talk', 'observation') AND (
+    NOT EXISTS (SELECT 1 FROM line_ranges) OR EXISTS (
+        SELECT 1 FROM line_ranges r WHERE r.first_seq <= old.seq
+        AND (r.last_seq IS NULL OR r.last_seq >= old.seq)
+        AND r.line = (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'line')
+    )
+) BEGIN
     UPDATE speakers SET messages = messages - 1 WHERE speaker = old.speaker;
     DELETE FROM speakers WHERE speaker = old.speaker AND messages = 0;
 END;
 
--- How a resident message is shown from a step on, where that is not its full text.
+-- How a resident message is shown from a step on, where that is not its full text; `at_seq` is the
+-- newest seq when that was settled.
 CREATE TABLE views (
     seq INTEGER NOT NULL,
     since_step INTEGER NOT NULL,
     form TEXT NOT NULL,
     tokens INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (seq, since_step)
+    at_seq INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (seq, since_step, at_seq)
 ) WITHOUT ROWID;
 
--- A line is the list of seq ranges that an agent has lived through; last_seq NULL is open.
+-- A line is the list of seq ranges that an agent has lived through; last_seq NULL is open. `meta`
+-- says which line is the current one.
 CREATE TABLE lines (
     line INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
@@ -68,6 +78,17 @@ CREATE TABLE line_ranges (
     last_seq INTEGER,
     PRIMARY KEY (line, first_seq)
 ) WITHOUT ROWID;
+-- Each rewind, undo and bring-back; `seq` is that of the notice that stands for it, `before` the
+-- first message that it took back.
+CREATE TABLE line_moves (
+    seq INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    before INTEGER,
+    from_line INTEGER NOT NULL,
+    to_line INTEGER NOT NULL,
+    conversation INTEGER NOT NULL
+);
 
 CREATE TABLE turns (
     turn INTEGER PRIMARY KEY,
@@ -85,7 +106,7 @@ CREATE TABLE turns (
     result TEXT NOT NULL DEFAULT '{}'
 );
 
--- One row for each flush or change of the prompt's head.
+-- One row for each flush or change of the prompt's head; `seq` is the newest one then.
 CREATE TABLE epochs (
     epoch INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
@@ -97,7 +118,8 @@ CREATE TABLE epochs (
     table_sha256 TEXT NOT NULL DEFAULT '',
     pins TEXT NOT NULL DEFAULT '[]',
     queue_start INTEGER NOT NULL,
-    held INTEGER
+    held INTEGER,
+    seq INTEGER NOT NULL DEFAULT 0
 );
 -- One row for each model call.
 CREATE TABLE steps (
@@ -179,9 +201,11 @@ CREATE TABLE passage_versions (
     seq INTEGER NOT NULL,
     PRIMARY KEY (number, version)
 ) WITHOUT ROWID;
+CREATE INDEX passage_versions_seq ON passage_versions (seq);
 
 -- Immutable runs of evicted messages (level 0), and directories of 16 siblings (one level above
--- them); parent is a directory's number. heat is that of heat_turn and decays by the turn.
+-- them); parent is a directory's number. heat is that of heat_turn and decays by the turn. live 0:
+-- written on another line than the current one, and hidden.
 CREATE TABLE pages (
     kind TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -203,6 +227,7 @@ CREATE TABLE pages (
     created_at TEXT NOT NULL,
     level INTEGER NOT NULL DEFAULT 0,
     heat_turn INTEGER NOT NULL DEFAULT 0,
+    live INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (kind, number)
 ) WITHOUT ROWID;
 CREATE INDEX pages_range ON pages (kind, first_seq, last_seq);
@@ -223,6 +248,14 @@ CREATE TABLE pins (
     target TEXT PRIMARY KEY,
     at TEXT NOT NULL,
     seq INTEGER NOT NULL
+) WITHOUT ROWID;
+-- What a pin was like after the newest change at a seq; pinned_at NULL: it was none.
+CREATE TABLE pin_versions (
+    target TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    pinned_at TEXT,
+    pinned_seq INTEGER,
+    PRIMARY KEY (target, seq)
 ) WITHOUT ROWID;
 
 CREATE TABLE summaries (
@@ -252,6 +285,16 @@ CREATE TABLE documents (
     numbers TEXT NOT NULL,
     at TEXT NOT NULL
 ) WITHOUT ROWID;
+-- What a file was like after the newest change at a seq; sha256 NULL: it was not known.
+CREATE TABLE document_versions (
+    source TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    sha256 TEXT,
+    numbers TEXT NOT NULL DEFAULT '[]',
+    at TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (source, seq)
+) WITHOUT ROWID;
+CREATE INDEX document_versions_seq ON document_versions (seq);
 
 -- Changes that LanceDB does not have yet; the row goes when they are committed there.
 CREATE TABLE outbox (
@@ -339,6 +382,48 @@ ALTER TABLE pages ADD COLUMN heat_turn INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX pages_parent ON pages (parent, first_seq);
 CREATE INDEX pages_heat ON pages (heat_turn) WHERE heat > 0;
 CREATE INDEX pages_author ON pages (gist_author, kind, number);
+ALTER TABLE pages ADD COLUMN live INTEGER NOT NULL DEFAULT 1;
+DROP TRIGGER messages_uncounted;
+CREATE TRIGGER messages_uncounted AFTER DELETE ON messages
+WHEN old.kind IN ('talk', 'observation') AND (
+    NOT EXISTS (SELECT 1 FROM line_ranges) OR EXISTS (
+        SELECT 1 FROM line_ranges r WHERE r.first_seq <= old.seq
+        AND (r.last_seq IS NULL OR r.last_seq >= old.seq)
+        AND r.line = (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'line')
+    )
+) BEGIN
+    UPDATE speakers SET messages = messages - 1 WHERE speaker = old.speaker;
+    DELETE FROM speakers WHERE speaker = old.speaker AND messages = 0;
+END;
+ALTER TABLE views RENAME TO views_1;
+CREATE TABLE views (
+    seq INTEGER NOT NULL, since_step INTEGER NOT NULL, form TEXT NOT NULL,
+    tokens INTEGER NOT NULL DEFAULT 0, at_seq INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (seq, since_step, at_seq)
+) WITHOUT ROWID;
+INSERT INTO views SELECT seq, since_step, form, tokens, coalesce(
+    (SELECT last_seq FROM steps WHERE step = since_step),
+    (SELECT max(seq) FROM messages), 0) FROM views_1;
+DROP TABLE views_1;
+CREATE TABLE line_moves (
+    seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, before INTEGER,
+    from_line INTEGER NOT NULL, to_line INTEGER NOT NULL, conversation INTEGER NOT NULL
+);
+ALTER TABLE epochs ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+UPDATE epochs SET seq = coalesce(
+    (SELECT min(last_seq) FROM steps WHERE steps.epoch >= epochs.epoch),
+    (SELECT max(seq) FROM messages), 0);
+CREATE INDEX passage_versions_seq ON passage_versions (seq);
+CREATE TABLE pin_versions (
+    target TEXT NOT NULL, seq INTEGER NOT NULL, pinned_at TEXT, pinned_seq INTEGER,
+    PRIMARY KEY (target, seq)
+) WITHOUT ROWID;
+INSERT INTO pin_versions SELECT target, seq, at, seq FROM pins;
+CREATE TABLE document_versions (
+    source TEXT NOT NULL, seq INTEGER NOT NULL, sha256 TEXT, numbers TEXT NOT NULL DEFAULT '[]',
+    at TEXT NOT NULL DEFAULT '', PRIMARY KEY (source, seq)
+) WITHOUT ROWID;
+CREATE INDEX document_versions_seq ON document_versions (seq);
 """,
 }
 HOME_MIGRATIONS: dict[int, str] = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.lines import on_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,22 @@ class Turns:
         return _turn_of(row) if row else None
 
     def newest(self, limit: int) -> list[TurnRow]:
-        """Newest first."""
-        return [
-            _turn_of(row)
-            for row in self._db.rows("SELECT * FROM turns ORDER BY turn DESC LIMIT ?", (limit,))
-        ]
+        """Of the current line, newest first."""
+        rows = self._db.rows(
+            f"SELECT * FROM turns WHERE {on_line('first_seq')} ORDER BY turn DESC LIMIT ?", (limit,)
+        )
+        return [_turn_of(row) for row in rows]
+
+    def begun_in(self, first: int, last: int) -> list[TurnRow]:
+        """Turns whose first message is one of these, the oldest first."""
+        rows = self._db.rows(
+            "SELECT * FROM turns WHERE first_seq BETWEEN ? AND ? ORDER BY turn", (first, last)
+        )
+        return [_turn_of(row) for row in rows]
+
+    def count(self) -> int:
+        """Those of the current line."""
+        return self._db.number(f"SELECT count(*) FROM turns WHERE {on_line('first_seq')}")
 
     def unfinished(self) -> list[TurnRow]:
         """Turns that no process has closed."""

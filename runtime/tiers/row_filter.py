@@ -33,6 +33,17 @@ def any_of(column: str, values: Iterable[str]) -> str:
     return f"{column} IN ({listed})" if listed else "false"
 
 
+def _within(ranges: Sequence[tuple[int, int]]) -> str:
+    """A seq in one of the ranges: every undo adds one, and a flat chain of hundreds would be nested
+    as deep."""
+    if not ranges:
+        return "false"
+    if len(ranges) == 1:
+        return f"(seq >= {ranges[0][0]:d} AND seq <= {ranges[0][1]:d})"
+    half = len(ranges) // 2
+    return f"({_within(ranges[:half])} OR {_within(ranges[half:])})"
+
+
 def _single(value: float) -> float:
     """A number as the importance column holds it: 32 bits."""
     return float(struct.unpack("f", struct.pack("f", value))[0])
@@ -85,8 +96,7 @@ class RowFilter:
         if self.importance_to is not None:
             terms.append(f"importance <= CAST({self.importance_to!r} AS FLOAT)")
         if self.seqs is not None:
-            ranges = " OR ".join(f"(seq >= {low:d} AND seq <= {high:d})" for low, high in self.seqs)
-            terms.append(f"({ranges})" if ranges else "false")
+            terms.append(_within(self.seqs))
         if self.first_parts:
             terms.append("part = 1")
         return " AND ".join(terms) or None

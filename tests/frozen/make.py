@@ -120,6 +120,36 @@ def killed(runtime: Runtime) -> None:
     runtime.leave("killed", "observe", {"text": "It rains.", "source": "sky", "speaker": ""})
 
 
+def rewound(runtime: Runtime) -> None:
+    """Went back into its pages, on again, back once more, and to the first line."""
+    model = ScriptedModel(
+        [
+            [call("archival_insert", content="Berth 7.")],
+            "Noted.",
+            *["Yes."] * 40,
+            [call("core_append", block="human", content="Sam again.")],
+            "Noted.",
+        ],
+        after="Yes.",
+        summary=lambda _: "They talked about boats, item by item.",
+    )
+    definition = parse_definition(DEFINITION.format(name="rewound", protocol="default"))
+    agent = runtime.agent("rewound", definition, model=model)
+    for number in range(41):
+        agent.send(sentence(number), id=f"turn {number}")
+    agent.pin("m40")
+    agent.rewind(30)
+    agent.send(sentence(100))
+    for number in range(101, 120):
+        agent.send(sentence(number))
+    agent.undo(2)
+    agent.send("And now?")
+    agent.bring_back(1)
+    agent.send("Back again.")
+    agent.undo(1)
+    agent.close()
+
+
 def reader(runtime: Runtime) -> None:
     """A file that was read into passages."""
     with tempfile.TemporaryDirectory() as folder:
@@ -169,6 +199,9 @@ def contents(state: State) -> dict[str, Any]:
         "summary": summary.text if summary else "",
         "turns": [[t.turn, t.client_id, t.stop_reason] for t in state.turns.newest(1000)],
         "steps": state.history.last_step,
+        "lines": [[each.number, each.name, each.parent] for each in state.journal.lines.all()],
+        "live": [list(each) for each in state.journal.live_ranges() or ()],
+        "pins": state.pins.all(),
         "documents": [[d.source, d.sha256, list(d.numbers)] for d in state.documents.all()],
     }
 
@@ -177,7 +210,7 @@ def make(folder: Path) -> dict[str, Any]:
     """Fill a home; what is in it, by agent."""
     found: dict[str, Any] = {}
     with Runtime(folder, clock=FrozenClock(), background=False) as runtime:
-        for fill in (talker, beat, killed, reader, archive):
+        for fill in (talker, beat, killed, rewound, reader, archive):
             fill(runtime)
         runtime.create("fresh", parse_definition(DEFINITION.format(name="f", protocol="default")))
         for registered in runtime.home.all():
