@@ -158,7 +158,8 @@ class Flusher:
         # What is pinned is read here, once a flush, and stands in the epoch from here on.
         pinned = self._pinning.section(pin_budget(before))
         target = self._target(before, keep, pinned, exact=exact, ask=ask)
-        out = self._evict(event_seq, first, target, _page_tokens(before.room) // 2)
+        spare = _page_tokens(before.room)
+        out = self._evict(event_seq, first, target, spare=spare, exact=exact)
         pages = self._pages(out.gone, before.room, first, out.queue_start) if out.gone else []
         made = self._summarised(out.gone, pages, summary_budget, ask, cancel) if pages else None
         held = self._held_after(out.gone, event_seq)
@@ -213,7 +214,8 @@ class Flusher:
         first = newest.queue_start if newest else 1
         pinned = self._pinning.section(pin_budget(before))
         target = self._target(before, keep, pinned)
-        return group(self._evict(None, first, target, _page_tokens(before.room) // 2).gone)
+        spare = _page_tokens(before.room)
+        return group(self._evict(None, first, target, spare=spare, exact=False).gone)
 
     def _budgets(self, before: Pressure) -> tuple[int, int]:
         """Tokens that the summary and the page table may take."""
@@ -271,9 +273,11 @@ class Flusher:
             )
         )
 
-    def _evict(self, event_seq: int | None, first: int, target: int, spare: int) -> _Eviction:
+    def _evict(
+        self, event_seq: int | None, first: int, target: int, *, spare: int, exact: bool
+    ) -> _Eviction:
         """Settle what is shown, then take the oldest groups until the queue is down to `target`,
-        and up to `spare` tokens more to the end of a turn; nothing is changed yet."""
+        or up to `spare` tokens beside it where a turn ends; nothing is changed yet."""
         shown = list(self._context.queue)
         entries = [self._settled(entry, event_seq) for entry in shown]
         views = {e.seq: e.view for e, old in zip(entries, shown, strict=True) if e.view != old.view}
@@ -286,7 +290,7 @@ class Flusher:
             evicted += 1
         if not evicted:
             return _Eviction([], staying, first, views)
-        evicted = _to_turn_end(groups, evicted, spare, event_seq)
+        evicted = _at_turn_end(groups, evicted, spare, event_seq, exact)
         queue_start = groups[evicted].first_seq
         gone = [e for e in entries if e.seq < queue_start]
         return _Eviction(gone, staying, queue_start, views)
@@ -376,14 +380,28 @@ def _page_tokens(room: int) -> int:
     return min(PAGE_TOKENS, int(room * PAGE_FRACTION))
 
 
-def _to_turn_end(groups: Sequence[Group], evicted: int, spare: int, event_seq: int | None) -> int:
-    """How many groups leave, if an answer shall leave with its question: some more than `evicted`
-    where that is cheap, but nothing of the turn that is running, and not the newest."""
-    at = evicted
-    while not turn_ends(groups[at - 1], groups[at]):
-        spare -= groups[at].tokens
-        running = event_seq is not None and groups[at].last_seq >= event_seq
-        at += 1
-        if spare < 0 or running or at == len(groups):
-            return evicted
-    return at
+def _at_turn_end(
+    groups: Sequence[Group], evicted: int, spare: int, event_seq: int | None, exact: bool
+) -> int:
+    """How many groups leave, if an answer shall stay with its question: some more or, unless no
+    more may stay, some fewer than `evicted`, whichever is nearer and within `spare` tokens.
+
+    Neither a part of the running turn nor the newest group leaves for it.
+    """
+    later, more = evicted, 0
+    while not turn_ends(groups[later - 1], groups[later]):
+        more += groups[later].tokens
+        running = event_seq is not None and groups[later].last_seq >= event_seq
+        later += 1
+        if running or later == len(groups):
+            more = spare + 1
+            break
+    earlier, fewer = evicted, 0
+    while earlier and not turn_ends(groups[earlier - 1], groups[earlier]):
+        earlier -= 1
+        fewer += groups[earlier].tokens
+    if exact or not earlier:
+        fewer = spare + 1
+    if min(more, fewer) > spare:
+        return evicted
+    return later if more <= fewer else earlier

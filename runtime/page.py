@@ -104,11 +104,13 @@ def _best_cut(run: Sequence[Group], page_tokens: int) -> int:
     end before; in one long turn anywhere in that third. Of several at the widest pause."""
     end = len(run) - 1
     near = range(max(1, end - end // 3), end + 1)
-    ends = [at for at in _fitting(run, page_tokens) if turn_ends(run[at - 1], run[at])]
+    fitting = _fitting(run, page_tokens)
+    ends = [at for at in fitting if turn_ends(run[at - 1], run[at])]
     late = [at for at in ends if at in near]
     clear = [at for at in late if _minute_changes(run[at - 1], run[at])]
+    within = [at for at in fitting if at in near]
     return max(
-        clear or late or ends[-1:] or near, key=lambda at: (_pause(run[at - 1], run[at]), at)
+        clear or late or ends[-1:] or within, key=lambda at: (_pause(run[at - 1], run[at]), at)
     )
 
 
