@@ -1,6 +1,5 @@
 """Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
 
-import hashlib
 from collections.abc import Callable, Collection, Sequence
 from datetime import tzinfo
 
@@ -19,6 +18,7 @@ from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_caller import ModelCaller
+from pagemind.runtime.mould import cache_key
 from pagemind.runtime.nearness import Nearness
 from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
@@ -95,7 +95,7 @@ def boot(
     schemas = registry.schemas()
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
-    context.cache_key = hashlib.sha256(agent_id.encode()).hexdigest()[:32]
+    context.cache_key = cache_key(agent_id)
 
     # How large its window is: what the definition says, the model, or a stated default.
     full = _window(definition, model, state)

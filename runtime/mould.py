@@ -5,6 +5,7 @@ definition, a version of pagemind or a journey, and then no past request could b
 each step records its mould, which is stored once for as long as it stays the same.
 """
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -118,6 +119,12 @@ class Moulding:
             self._prompts,
             context.cache_key,
         )
+
+
+def cache_key(agent_id: str) -> str:
+    """What all requests of an agent have in common for a provider's cache; it says nothing of whose
+    they are."""
+    return hashlib.sha256(agent_id.encode()).hexdigest()[:32]
 
 
 def _dumps(value: object) -> str:

@@ -63,11 +63,38 @@ def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
             say(f"{each.name} cannot be read: {each.problem}; see pagemind doctor")
 
 
-def show(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -> None:
-    """Show one agent: what it is made from, runs on and holds."""
+def show(
+    agent: AgentName,
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at",
+            metavar="SEQ|TIME",
+            help="Show the request of then: m45, s12 (a step), 2026-05-08, yesterday.",
+            show_default=False,
+        ),
+    ] = "",
+    request: Annotated[
+        bool, typer.Option("--request", help="With --at: print all of the request, as JSON.")
+    ] = False,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> None:
+    """Show one agent: what it is made from, runs on and holds; or what it saw at a past moment."""
+    from pagemind.runtime.cli.past_show import show_past
     from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.errors import UserError
 
+    if request and not at:
+        raise UserError(
+            "--request shows a past request, and needs --at",
+            hint=f"`pagemind inspect {agent} --request` shows the next one",
+        )
     with opened(home) as runtime:
+        if at:
+            with runtime.reader(agent) as reader:
+                show_past(runtime, reader, at, as_json=as_json, request=request)
+            return
         info = runtime.info(agent)
         folder = runtime.path(agent)
     _tell(info, folder, as_json)

@@ -85,6 +85,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
     for section, words in {
         "agents list": ["agents", "list"],
         "agents show": ["agents", "show", "ada"],
+        "agents show --at": ["agents", "show", "ada", "--at", "m2"],
         "agents history": ["agents", "history", "ada"],
         "memory blocks": ["memory", "blocks", "ada"],
         "memory history": ["memory", "history", "ada", "human"],
