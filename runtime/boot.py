@@ -83,6 +83,7 @@ def boot(
     archives: Archives,
     background: bool,
     closed: Callable[[Agent], None],
+    metered: Callable[[Model], Model] = lambda model: model,
     parts: Parts = ALL,
 ) -> Agent:
     """The agent, with its queue loaded and its rows on their way to LanceDB."""
@@ -171,6 +172,7 @@ def boot(
     )
     # An embedded model is too slow and too weak to summarise unless it is asked for by name.
     writer = summarizer or (None if model.name.startswith("local/") else model)
+    writer = metered(writer) if writer is not None else None
     queue_manager = QueueManager(
         state,
         context,

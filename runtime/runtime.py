@@ -13,6 +13,8 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -32,6 +34,7 @@ from pagemind.runtime.model_choice import (
     require_local,
 )
 from pagemind.runtime.models.embedders import make_embedder
+from pagemind.runtime.models.metered import MeteredEmbedder, MeteredModel
 from pagemind.runtime.models.sound_embedder import SoundEmbedder
 from pagemind.runtime.naming import checked_name, folded
 from pagemind.runtime.parts import ALL, Parts
@@ -45,6 +48,7 @@ from pagemind.runtime.settings import (
     home_path,
 )
 from pagemind.runtime.state.home import AgentLock, Home, Registered
+from pagemind.runtime.state.spending import Spending
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
@@ -90,6 +94,7 @@ class Runtime:
         self._watched_by = watch
         self._recordings: dict[str, Recording] = {}
         self.counter = TokenCounter()
+        self.spending = Spending(self.home.database, self.clock)
         self._embedder = SoundEmbedder(embedder) if embedder is not None else None
         self._embedders: dict[str, Embedder | None] = {}
         self._background = background
@@ -229,6 +234,9 @@ class Runtime:
                 if definition.local_only:
                     require_local(writer, definition.name)
                 summarizer = self._model(writer, None)[0]
+            embedder = self._embedder_of(definition)
+            if isinstance(embedder, MeteredEmbedder):
+                embedder = embedder.of(registered.name)
             tools = [*self._tools(definition), *extra]
             recording = self._recording(registered, state, definition)
             if recording is not None:
@@ -244,7 +252,7 @@ class Runtime:
                 model=chosen,
                 summarizer=summarizer,
                 protocol=protocol,
-                embedder=self._embedder_of(definition),
+                embedder=embedder,
                 tools=tools,
                 clock=self.clock,
                 counter=self.counter,
@@ -253,6 +261,7 @@ class Runtime:
                 background=self._background,
                 parts=self._parts,
                 closed=self._let_go,
+                metered=lambda model: MeteredModel(model, registered.name, self.spending.tell),
             )
             observer: Observer = ignore
             if recording is not None:
@@ -296,7 +305,9 @@ class Runtime:
             return self._embedder
         with self._lock:
             if name not in self._embedders:
-                self._embedders[name] = make_embedder(name)
+                made = make_embedder(name)
+                counted = MeteredEmbedder(made, name, self.spending.tell) if made else None
+                self._embedders[name] = counted
             return self._embedders[name]
 
     def choose_model(self, name: str, asked: str | None = None) -> ModelChoice:
@@ -546,6 +557,8 @@ class Runtime:
         for embedder in self._embedders.values():
             if embedder is not None:
                 embedder.close()
+        with suppress(PagemindError):  # a full disk must not keep it from closing
+            self.spending.flush()
         self.home.close()
         if self._recorder is not None:
             self._recorder.close()

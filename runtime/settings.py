@@ -269,6 +269,7 @@ HISTORY_CHARS = 2000  # a longer line is not kept for arrow-up
 TYPING_PAUSE_SECONDS = 0.7  # without a key: what stops all threads may run now
 SWITCH_SECONDS = 0.001  # of the interpreter's threads while libraries load and a person types
 LOG_BYTES = 1 << 20
+SPENDING_UNPAID = 200  # calls that cost nothing are counted in memory before they are written
 TRACE_STATE_BYTES = 64 << 20  # of an agent that a trace holds as it was; a larger one: no replay
 TRACE_STATE_ROWS = 200  # of its tables in one line
 TRACE_TAIL_BYTES = 1 << 20  # of a trace that is looked through for where its agent was left

@@ -21,6 +21,7 @@ from pagemind.runtime.message import clean_text
 from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.models import litellm_library
 from pagemind.runtime.models.litellm_errors import Call, translate
+from pagemind.runtime.models.metered import bill
 from pagemind.runtime.models.retry import Backoff, retrying
 from pagemind.runtime.models.sound_embedder import settled, unit
 from pagemind.runtime.models.stream_accumulator import get
@@ -129,7 +130,15 @@ class LitellmEmbedder:
             response = litellm.embedding(**arguments)
         except Exception as error:
             raise translate(error, Call(self._name, self._api_base, self._api_key)) from None
+        bill(_tokens(response), self._cost(litellm, response))
         return self._checked(get(response, "data"), len(batch))
+
+    def _cost(self, litellm: Any, response: Any) -> float | None:
+        """US dollars, where the price is known."""
+        try:
+            return float(litellm.completion_cost(completion_response=response, model=self._name))
+        except Exception:  # litellm raises all kinds for a model without a price
+            return 0.0 if self._local else None
 
     def _checked(self, data: Any, expected: int) -> list[list[float]]:
         items = data if isinstance(data, list) else []
@@ -167,6 +176,12 @@ class LitellmEmbedder:
                 hint="set dimensions to what the model makes",
             )
         return vector
+
+
+def _tokens(response: Any) -> int:
+    """What the provider counted; 0 where it says nothing."""
+    counted = get(get(response, "usage"), "prompt_tokens")
+    return counted if isinstance(counted, int) and counted > 0 else 0
 
 
 def _decoded(text: str) -> list[float] | None:

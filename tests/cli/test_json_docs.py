@@ -97,6 +97,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "models list": ["models", "list"],
         "models path": ["models", "path"],
         "usage": ["usage"],
+        "usage --by": ["usage", "--by", "purpose"],
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory compact": ["memory", "compact", "ada"],
