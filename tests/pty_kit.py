@@ -18,7 +18,8 @@ CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x03", "\x04", "\r", "\x1b\r"
 
 
 class Terminal:
-    """Runs Python code with arguments; `text` is all that appeared, without escape sequences."""
+    """Runs Python code with arguments; `text` is all that appeared, without escape sequences.
+    `reports`: this terminal says where its cursor is, always in the first row."""
 
     def __init__(
         self,
@@ -28,7 +29,9 @@ class Terminal:
         *,
         columns: int = 80,
         rows: int = 30,
+        reports: bool = False,
     ) -> None:
+        self._reports = reports
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
@@ -36,8 +39,11 @@ class Terminal:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            # No cursor reports: nobody here answers them.
-            env={**environ, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            env={
+                **environ,
+                "TERM": "xterm-256color",
+                "PROMPT_TOOLKIT_NO_CPR": "" if reports else "1",
+            },
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
@@ -78,6 +84,15 @@ class Terminal:
     def line(self, text: str) -> None:
         self.send(text + ENTER)
 
+    def resize(self, columns: int, rows: int = 30) -> None:
+        """The window has another size from now on; the program is told."""
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def hang_up(self) -> None:
+        """The connection is lost."""
+        os.close(self._ours)
+        self._ours = os.open(os.devnull, os.O_RDWR)
+
     def finish(self, seconds: float = 90.0) -> int:
         """Wait for the end; the exit code."""
         end = time.monotonic() + seconds
@@ -95,6 +110,8 @@ class Terminal:
         except OSError:  # the other side is closed
             return False
         self.raw += data.decode("utf-8", "replace")
+        if self._reports and b"\x1b[6n" in data:
+            os.write(self._ours, b"\x1b[1;1R")
         return bool(data)
 
     def __enter__(self) -> "Terminal":

@@ -39,6 +39,9 @@ class ChatCompleter(Completer):
                     (each.name, f"{each.takes}  {each.about}".strip()) for each in COMMANDS.values()
                 )
                 yield from _matching(offers, name)
+            elif name in COMMANDS and COMMANDS[name].completes == "file":
+                inside = Document(typed, len(typed))
+                yield from self._paths.get_completions(inside, event)
             elif (command := COMMANDS.get(name)) is not None and command.completes:
                 yield from _matching(self._offers(command.completes), typed.lstrip())
         elif path := _PATH.search(text):
@@ -88,12 +91,16 @@ def _pages(runtime: "Runtime", agent: "Agent") -> list[Offer]:
     return [*newest, *tops]
 
 
-def _pinnable(runtime: "Runtime", agent: "Agent") -> list[Offer]:
-    messages = [
+def _messages(runtime: "Runtime", agent: "Agent") -> list[Offer]:
+    return [
         (message.short_id, f"{message.speaker or message.role}: {message.text[:200]}")
         for message in agent.state.journal.newest(_NEWEST)
         if message.kind in ("talk", "observation")
     ]
+
+
+def _pinnable(runtime: "Runtime", agent: "Agent") -> list[Offer]:
+    messages = _messages(runtime, agent)
     return [*messages, *(each for each in _pages(runtime, agent) if each[0].startswith("p"))]
 
 
@@ -123,6 +130,7 @@ _KINDS: dict[str, Callable[["Runtime", "Agent"], list[Offer]]] = {
     "agent": _agents,
     "block": _blocks,
     "page": _pages,
+    "message": _messages,
     "pinnable": _pinnable,
     "pin": _pins,
     "passage": _passages,

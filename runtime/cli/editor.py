@@ -66,6 +66,7 @@ class Editor:
         self._closing = threading.Event()
         self._pressed = False  # Ctrl-C, as a signal
         self._status = status
+        self._under_prompt = False  # the library has asked for the line
         self._source = source
         self._session: PromptSession[str] = PromptSession(
             message=FormattedText([("class:prompt", "› ")]),
@@ -137,6 +138,7 @@ class Editor:
 
     def _toolbar(self) -> FormattedText:
         assert self._status is not None
+        self._under_prompt = True
         width = self._session.app.output.get_size().columns
         return FormattedText(self._status(width - 1))
 
@@ -144,7 +146,7 @@ class Editor:
     def shows_status(self) -> bool:
         """Whether the line stands under the prompt: not where the terminal will not say where its
         cursor is."""
-        return self._status is not None and self._session.app.renderer.height_is_known
+        return self._under_prompt
 
     def redraw(self) -> None:
         """From another thread: the line under the prompt says something else now."""

@@ -177,7 +177,7 @@ class Talk:
 
         ask = self._prompt.ask if self._prompt is not None else lambda question: ""
         self._scene = Scene(
-            self._opening, agent, {}, self._send, self._retry, ask, self._keys.given_away
+            self._opening, agent, self._send, self._retry, ask, self._keys.given_away
         )
         return self._scene
 
@@ -203,7 +203,6 @@ class Talk:
 
         scene = self._scene
         assert scene is not None
-        scene.remember()
         guided = scene.agent.state.database.meta("protocol") == "guided"
         view = TurnView(guided=guided) if self._watched else None
         with stop_on_interrupt() as cancel:

@@ -21,7 +21,7 @@ def edited(text: str, *, name: str) -> str:
     stem = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
     with tempfile.TemporaryDirectory(prefix="pagemind-") as folder:
         path = Path(folder) / f"{stem}.md"
-        path.write_text(text + "\n", encoding="utf-8")
+        path.write_text(f"{text}\n" if text else "", encoding="utf-8")
         try:
             code = subprocess.call([*words, str(path)])
         except OSError as error:

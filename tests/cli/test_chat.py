@@ -90,12 +90,11 @@ def test_commands_of_the_chat(tmp_path: Path, definition: Path) -> None:
             ("/pages", "no pages yet"),
             ("/page p9", "hint: there are no pages yet"),
             ("/retry", "error: there is nothing to retry"),
-            ("/undo", "error: the last turn noted nothing"),
             ("/new", "conversation 2 begins"),
             ("/agents", "← this one"),
             ("/model", "ada runs on scripted/chat"),
             ("/model scripted/other", "now, and will next time"),
-            ("/flush", "paged out p1, 1 message;"),
+            ("/flush", "paged out p1, 1 message"),
             ("/pagse", "did you mean /page"),
             (" /etc is a folder", "You said"),
         ):
@@ -138,7 +137,9 @@ def test_a_note_is_shown_and_taken_back(tmp_path: Path, definition: Path) -> Non
         terminal.line("/blocks")
         terminal.expect("  Sam lives in Porto")
         terminal.line("/undo")
-        terminal.expect("human is as it was before: (empty)")
+        terminal.expect("taken back: 1 turn")
+        terminal.expect("human is as it was: (empty)")
+        terminal.expect("/bring-back undoes this")
         terminal.line("Please note that " + "x" * 300)
         terminal.expect("✗ human: 300 of 200 characters")
         terminal.send(CTRL_D)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.cli.opening import Opening
 
 # What stands for one word of a usage line; whatever else it names may have spaces.
-ONE_WORD = frozenset({"AGENT", "BLOCK", "COMMAND", "ID", "MODEL", "N", "PAGE", "TURN"})
+ONE_WORD = frozenset({"AGENT", "BLOCK", "COMMAND", "ID", "MODEL", "N", "LINE", "TURN"})
 
 
 class Leave(Exception):
@@ -21,21 +21,15 @@ class Leave(Exception):
 
 @dataclass
 class Scene:
-    """What the commands act on. `versions` are the blocks' before the last turn; `send` and
-    `retry` run a turn; `ask` puts a question to the person ("" where nobody is there to answer);
-    within `cooked` another program has the terminal."""
+    """What the commands act on. `send` and `retry` run a turn; `ask` puts a question to the person
+    ("" where nobody is there to answer); within `cooked` another program has the terminal."""
 
     opening: "Opening"
     agent: "Agent"
-    versions: dict[str, int]
     send: Callable[[str], None]
     retry: Callable[[], None]
     ask: Callable[[str], str]
     cooked: Callable[[], AbstractContextManager[None]]
-
-    def remember(self) -> None:
-        """Before a turn: which versions /undo would go back to."""
-        self.versions = {block.label: block.version for block in self.agent.context.core}
 
 
 @dataclass(frozen=True, slots=True)

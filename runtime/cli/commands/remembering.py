@@ -33,24 +33,6 @@ def _edit(scene: Scene, rest: str) -> None:
     print(f"{block.label} is changed: {len(value):,} of {block.limit:,} characters")
 
 
-def _undo(scene: Scene, rest: str) -> None:
-    from pagemind.runtime.cli.render import one_line
-
-    agent = scene.agent
-    changed = [
-        block.label
-        for block in agent.context.core
-        if block.version > scene.versions.get(block.label, block.version)
-    ]
-    if not changed:
-        raise UserError("the last turn noted nothing", hint="/blocks shows what is noted")
-    for label in changed:
-        value = agent.restore_block(label, scene.versions[label])
-        last = one_line(value.splitlines()[-1]) if value else "(empty)"
-        print(f"{label} is as it was before: {last}")
-    scene.remember()
-
-
 def _remember(scene: Scene, rest: str) -> None:
     passage, new = scene.agent.insert(rest)
     print(f"kept as {passage.short_id}" if new else f"{passage.short_id} says so already")
@@ -108,7 +90,6 @@ def _chosen(scene: Scene, query: str) -> "list[Passage]":
 COMMANDS = (
     Command("/blocks", "", "core memory: what the agent always sees", _blocks),
     Command("/edit", "BLOCK", "change a block in your $EDITOR", _edit, "block"),
-    Command("/undo", "", "take back what the last turn noted in core memory", _undo),
     Command("/remember", "TEXT", "keep a passage in archival memory", _remember),
     Command("/forget", "QUERY", "hide passages: those you choose, or a7 a9", _forget, "passage"),
 )

@@ -30,7 +30,6 @@ def _switch(scene: Scene, rest: str) -> None:
     if rest == scene.agent.name:
         raise UserError(f"{rest} is the one you talk to", hint="/agents lists the others")
     scene.agent = scene.opening.switch(rest)
-    scene.remember()
     print(f"you talk to {scene.agent.name} now, on {scene.agent.model.name}")
 
 

@@ -48,9 +48,32 @@ def _usage(scene: Scene, rest: str) -> None:
     table(heads, rows, right="calls sent cached received cost", spare="cached")
 
 
+def _export(scene: Scene, rest: str) -> None:
+    from pathlib import Path
+
+    from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.cli.render import plural, size, visible
+
+    done = scene.opening.runtime.export_agent(
+        scene.agent.name, Path(rest or f"{scene.agent.name}.pmz")
+    )
+    holds = ", ".join(
+        plural(count, noun)
+        for count, noun in (
+            (done.messages, "message"),
+            (done.passages, "passage"),
+            (done.pages, "page"),
+        )
+    )
+    print(f"{visible(str(done.path))}: {size(done.bytes)}, {holds}")
+    for note in done.notes:
+        say(visible(note))
+
+
 COMMANDS = (
     Command("/context", "", "the window as a picture", _context),
     Command("/request", "", "the exact request of the next call", _request),
     Command("/details", "[TURN]", "what the last turn called, and what came back", _details),
+    Command("/export", "[FILE]", "write the agent to one file: ada.pmz", _export, "file"),
     Command("/usage", "", "tokens and cost, of today and ever", _usage),
 )
