@@ -230,13 +230,14 @@ class Flusher:
         """What the queue may be after a flush that leaves about `keep` tokens of all that is paged.
 
         Summary and table are made after that, so that what they will take is foreseen: a model's
-        summary is about as long as its last one, and a table of few pages is short. `exact`: they
+        summary is about as long as its last one (a third of what it may be at least, lest a sudden
+        long one brings the next warning near), and a table of few pages is short. `exact`: they
         count as long as they may be.
         """
         summary, table = self._budgets(before)
         if not exact:
             if ask and self._summarizer.asks and (last := self._count(self._context.summary)):
-                summary = min(summary, int(last * SUMMARY_GROWTH))
+                summary = min(summary, max(summary // 3, int(last * SUMMARY_GROWTH)))
             pages = before.paged // _page_tokens(before.room) + 1
             lines = pages * (GIST_TOKENS + TABLE_LINE_TOKENS)
             table = min(table, self._count(self._context.table) + lines)

@@ -107,35 +107,42 @@ def measure(sections: Mapping[str, int], usable: int, thresholds: Thresholds) ->
     return Pressure(level, dict(sections), usable, fixed, room, paged, warn_at, flush_at, keep_at)
 
 
-def _check_table(pressure: Pressure, window_tokens: int) -> None:
-    """Without its shortest lines what has left the window could not be reached."""
-    least = math.ceil(PAGE_TABLE_MIN_TOKENS / PAGE_TABLE_FRACTION)
-    if pressure.room >= least:
-        return
-    lacking = least - pressure.room
-    raise WindowTooSmall(
-        f"the page table cannot fit: its shortest lines take {PAGE_TABLE_MIN_TOKENS} tokens and"
-        f" {PAGE_TABLE_FRACTION:.0%} of the {pressure.room:,} tokens left for talk are"
-        f" {int(pressure.room * PAGE_TABLE_FRACTION)}",
-        hint=f"{lacking:,} tokens are lacking: set context_window to at least"
-        f" {window_tokens + lacking:,} with the same output_reserve, or shorten the prompt, blocks"
-        " or tools",
-    )
-
-
 def check_room(pressure: Pressure, window_tokens: int) -> None:
     """Refuse an agent whose fixed part leaves less than a quarter of usable to page with, or no
-    room for a page table.
+    room for a page table: without its shortest lines what left the window could not be reached.
 
-    Raises WindowTooSmall with each section's tokens and how large the window would have to be.
+    Raises WindowTooSmall with each section's tokens, how many are lacking and what would do.
     """
-    if pressure.room >= pressure.usable * MIN_ROOM_FRACTION:
-        _check_table(pressure, window_tokens)
+    least = math.ceil(PAGE_TABLE_MIN_TOKENS / PAGE_TABLE_FRACTION)
+    if pressure.room < pressure.usable * MIN_ROOM_FRACTION:
+        listed = ", ".join(f"{name} {pressure.sections.get(name, 0):,}" for name in FIXED)
+        message = (
+            f"a window of {window_tokens:,} tokens leaves {max(0, pressure.room):,} of"
+            f" {pressure.usable:,} usable tokens for talk ({listed})"
+        )
+    elif pressure.room < least:
+        message = (
+            f"the page table cannot fit: its shortest lines take {PAGE_TABLE_MIN_TOKENS} tokens and"
+            f" {PAGE_TABLE_FRACTION:.0%} of the {pressure.room:,} tokens left for talk are"
+            f" {int(pressure.room * PAGE_TABLE_FRACTION)}"
+        )
+    else:
         return
-    listed = ", ".join(f"{name} {pressure.sections.get(name, 0):,}" for name in FIXED)
-    needed = int(pressure.fixed / (1 - MIN_ROOM_FRACTION)) + (window_tokens - pressure.usable) + 1
+    usable = max(math.ceil(pressure.fixed / (1 - MIN_ROOM_FRACTION)), pressure.fixed + least)
+    needed, kept = _window_for(usable, window_tokens, pressure.usable)
     raise WindowTooSmall(
-        f"a window of {window_tokens:,} tokens leaves {max(0, pressure.room):,} of"
-        f" {pressure.usable:,} usable tokens for talk ({listed})",
-        hint=f"set context_window to at least {needed:,}, or shorten the prompt, blocks or tools",
+        message,
+        hint=f"{needed - window_tokens:,} tokens are lacking: set context_window to at least"
+        f" {needed:,}{kept}, or shorten the prompt, blocks or tools",
     )
+
+
+def _window_for(usable: int, tokens: int, left: int) -> tuple[int, str]:
+    """The smallest window with so much usable, where one of `tokens` has `left` of them, and what
+    must stay as it is: a reserve by default grows with its window, one that was chosen does not."""
+    if tokens - left != window(tokens, "").reserve:
+        return usable + tokens - left, " with the same output_reserve"
+    needed = usable + RESERVE_MIN_TOKENS
+    while (short := usable - window(needed, "").usable) > 0:
+        needed += short
+    return needed, ""

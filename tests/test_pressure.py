@@ -1,6 +1,10 @@
 """Pressure: what is measured, where the levels begin, and what is refused."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pagemind.runtime.errors import WindowTooSmall
 from pagemind.runtime.pressure import (
@@ -76,15 +80,33 @@ def test_too_little_room_is_refused_with_the_numbers() -> None:
         check_room(measure(sections, 896, Thresholds()), 1024)
     for part in ("1,024", "system 500", "tools 250", "core 50"):
         assert part in refused.value.message
-    needed = int(
-        refused.value.hint.split("at least ")[1]
-        .split(",  ")[0]
-        .split(" ")[0]
-        .strip(",")
-        .replace(",", "")
-    )
+    lacking, needed = numbers(refused.value.hint)
+    assert lacking == needed - 1024
     made = Window(needed, 128, "hint")
     check_room(measure(sections, made.usable, Thresholds()), needed)
+
+
+def numbers(hint: str) -> tuple[int, int]:
+    """How many tokens are lacking, and how many there should be."""
+    lacking, needed = re.findall(r"\d[\d,]*", hint)
+    return int(lacking.replace(",", "")), int(needed.replace(",", ""))
+
+
+@given(st.integers(1, 300_000), st.integers(1024, 200_000))
+def test_the_window_that_is_asked_for_would_do(fixed: int, tokens: int) -> None:
+    """And no smaller one: a reserve that is not chosen grows with the window."""
+
+    def check(tokens: int) -> None:
+        usable = window(tokens, "test").usable
+        check_room(measure({"system": fixed}, usable, Thresholds()), tokens)
+
+    try:
+        check(tokens)
+    except WindowTooSmall as error:
+        _, needed = numbers(error.hint)
+        check(needed)
+        with pytest.raises(WindowTooSmall):
+            check(needed - 1)
 
 
 def test_enough_room_is_not_refused() -> None:
@@ -98,5 +120,5 @@ def test_a_window_without_room_for_the_table_is_refused() -> None:
     with pytest.raises(WindowTooSmall) as refused:
         check_room(pressure, 1024)
     assert "the page table cannot fit: its shortest lines take 16 tokens" in refused.value.message
-    lacking = int(refused.value.hint.split()[0])
+    lacking, _ = numbers(refused.value.hint)
     check_room(measure({"system": 20}, 120 + lacking, Thresholds()), 1024 + lacking)

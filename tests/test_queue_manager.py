@@ -142,6 +142,51 @@ def test_a_failed_summary_leaves_everything_standing(tmp_path: Path) -> None:
         assert agent.state.pages.all() == []
 
 
+def test_what_a_flush_keeps_is_filled_with_talk(tmp_path: Path) -> None:
+    """A summary that is shorter than it might be leaves its room to the queue."""
+    model = ScriptedModel(after="I see.", summary=lambda request: "They talked of items.")
+    kept = []
+    with agent_at(tmp_path, model, small(4096)) as agent:
+        while len(kept) < 4:
+            written = agent.state.pages.count()
+            agent.send(sentence(len(everything(agent)), 20))
+            if agent.state.pages.count() > written:
+                pressure = agent.queue_manager.measure()
+                kept.append(pressure.paged / pressure.keep_at)
+    # What the first summary will take is not known before.
+    assert kept[0] < 1.05
+    assert all(0.85 < each < 1.05 for each in kept[1:]), kept
+
+
+def test_a_summary_that_grows_takes_no_more_than_its_budget(tmp_path: Path) -> None:
+    """What was foreseen for it can be too little: more than half of room stays then, but not so
+    much that the next turn is warned."""
+    said = ["They talked.", "They talked. " + "Of one item more. " * 400]
+    model = ScriptedModel(after="I see.", summary=lambda request: said.pop(0) if said else "So.")
+    with agent_at(tmp_path, model, small(4096)) as agent:
+        for _ in range(2):
+            written = agent.state.pages.count()
+            while agent.state.pages.count() == written:
+                agent.send(sentence(len(everything(agent)), 20))
+        pressure = agent.queue_manager.measure()
+        assert pressure.sections["summary"] > pressure.room * 0.14
+        assert pressure.keep_at < pressure.paged < pressure.warn_at * 0.95
+
+
+def test_a_flush_that_is_given_a_limit_stays_below_it(tmp_path: Path) -> None:
+    """However long the summary becomes."""
+    said = ["They talked.", "They talked. " + "Of one item more. " * 400]
+    model = ScriptedModel(after="I see.", summary=lambda request: said.pop(0))
+    with agent_at(tmp_path, model, small(4096)) as agent:
+        while not agent.state.pages.count():
+            agent.send(sentence(len(everything(agent)), 20))
+        for _ in range(4):
+            agent.send(sentence(len(everything(agent)), 20))
+        limit = agent.queue_manager.measure().keep_at
+        assert agent.queue_manager.flush(None, keep=limit).pages
+        assert agent.queue_manager.measure().paged <= limit
+
+
 def test_a_flush_keeps_what_stays_to_the_letter(tmp_path: Path) -> None:
     """Nothing that is not evicted changes its text."""
     with agent_at(tmp_path, ScriptedModel(after="I see.")) as agent:

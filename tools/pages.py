@@ -21,9 +21,8 @@ def page_in(ctx: ToolContext, id: str, part: int = 1) -> ToolResult:
     """Read what has left the window, word for word.
 
     Args:
-        id: A page such as p17, a directory of pages such as d3, a message such as m42, or a long
-            passage such as a7.
-        part: Which part of it, if it has several.
+        id: A page (p17), directory of pages (d3), message (m42) or long passage (a7).
+        part: Which part, if it has several.
     """
     reading = ctx.pages.read(id, part)
     if reading.reference is None:
@@ -36,12 +35,11 @@ def page_in(ctx: ToolContext, id: str, part: int = 1) -> ToolResult:
 def page_find(
     ctx: ToolContext, query: str | None = None, start: str | None = None, end: str | None = None
 ) -> ToolResult:
-    """Find the pages that speak of something, best first, each with its gist and the line that
-    fits best. page_in("p17") then reads one.
+    """Find pages by what was said, best first. page_in("p17") then reads one.
 
     Args:
         query: What to look for, in words. Without it: the newest pages of a time.
-        start: From this day on: 2026-05-08, 2026-05, yesterday, 3 days ago.
+        start: From this day on: 2026-05-08, 2026-05, yesterday.
         end: Up to and including this day.
     """
     asked = (query or "").strip() or None
@@ -55,11 +53,10 @@ def page_find(
 
 @tool(effect="memory")
 def page_pin(ctx: ToolContext, id: str) -> str:
-    """Keep a copy of a message or page in view for good. It appears when older messages next
-    leave the window.
+    """Keep a copy in view for good, from when older messages next leave the window.
 
     Args:
-        id: A message such as m42, or a page such as p17.
+        id: A message (m42) or a page (p17).
     """
     made = ctx.pages.pin(id)
     already = "" if made.changed else " already"
@@ -71,10 +68,10 @@ def page_pin(ctx: ToolContext, id: str) -> str:
 
 @tool(effect="memory")
 def page_unpin(ctx: ToolContext, id: str) -> str:
-    """Let go of a pinned copy; the original stays where it is.
+    """Let a pinned copy go; the original stays.
 
     Args:
-        id: What was pinned, such as m42 or p17.
+        id: What was pinned.
     """
     gone = ctx.pages.unpin(id)
     return f"{gone.target} is not pinned any more ({max(0, gone.free):,} tokens are left for pins)"
