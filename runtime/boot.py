@@ -43,6 +43,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarizer
+from pagemind.runtime.telling import Telling
 from pagemind.runtime.tiers.search import Search, TierSearch
 from pagemind.runtime.tiers.store import TierStore
 from pagemind.runtime.tiers.write_back import WriteBack
@@ -139,7 +140,8 @@ def boot(
     pages = PageReader(state, count=counter.count, zone=zone, part_tokens=part_tokens)
     whole = PassageReader(state, shared.sources, count=counter.count, part_tokens=part_tokens)
 
-    finder = PageFinder(state, engine)
+    telling = Telling(state)
+    finder = PageFinder(state, engine, telling)
     # What is named where a page_in is refused: a function that this agent has.
     finds = any(schema.name == "page_find" for schema in schemas)
 
@@ -199,10 +201,12 @@ def boot(
                 TierSearch("pages", engine).search,
                 0 if guided else wanted.pages,  # a guided model is given facts, not where to look
                 lambda: not state.pages.count(),
+                spare=True,  # where the words themselves are found, nobody needs to be told where
             ),
         ],
         tokens=prefetch_tokens,
         near=Nearness(state, embedder).get,
+        telling=telling.of,
         in_view=context.readable,
         count=counter.count,
         zone=zone,

@@ -1,31 +1,18 @@
 """page_find: which pages hold what is looked for.
 
 Messages and gists are searched; the hits of a page speak for it together, the best most. A line
-that states something goes before one that only speaks of the same: its words beside those of the
-question are seldom said, and it speaks of whom the question names. A page is worth finding when it
+that states something goes before one that only speaks of the same. A page is worth finding when it
 can be read next: matches that are still in the window are told apart.
 """
 
-import re
 from dataclasses import dataclass, field, replace
 
-from pagemind.runtime.models.plain_talk import content
 from pagemind.runtime.page import Page
 from pagemind.runtime.services import FoundPage, Hit, PagesFound, SearchFilters
-from pagemind.runtime.settings import (
-    FIND_GIST,
-    FIND_HITS,
-    FIND_IN_VIEW,
-    FIND_MORE,
-    FIND_NAMED,
-    FIND_TELLING,
-)
+from pagemind.runtime.settings import FIND_GIST, FIND_HITS, FIND_IN_VIEW, FIND_MORE
 from pagemind.runtime.state.state import State
+from pagemind.runtime.telling import Telling
 from pagemind.runtime.tiers.search import Search
-from pagemind.runtime.usual_words import UsualWords
-
-_OWNERS = re.compile(r"([^\W_][\w-]*['’]s) ([^\W_][\w-]*['’]s)(?!\w)")  # Nour's cousin's
-_WORD = re.compile(r"[^\W_][\w'’-]*")
 
 
 @dataclass
@@ -46,10 +33,10 @@ class _Evidence:
 class PageFinder:
     """Finds pages of one agent with its one search."""
 
-    def __init__(self, state: State, search: Search) -> None:
+    def __init__(self, state: State, search: Search, telling: Telling) -> None:
         self._state = state
         self._search = search
-        self._usual = UsualWords(state)
+        self._telling = telling
 
     def find(self, query: str | None, filters: SearchFilters, limit: int) -> PagesFound:
         """The best pages first; without a query the newest that the filters leave."""
@@ -61,7 +48,7 @@ class PageFinder:
                 if rank < FIND_IN_VIEW:
                     resident.append(hit)
             else:
-                more = 0.0 if query is None else self._telling(hit, query)
+                more = 0.0 if query is None else self._telling.of(hit, query)
                 told = replace(hit, score=round(hit.score + more, 4))
                 evidence.setdefault(int(hit.page[1:]), _Evidence()).hits.append(told)
         warnings = talk.warnings
@@ -85,28 +72,6 @@ class PageFinder:
             found.sort(key=lambda page: (-page.score, -int(page.id[1:])))
         count = self._state.pages.count()
         return PagesFound(tuple(found[:limit]), count, tuple(resident), warnings)
-
-    def _telling(self, hit: Hit, query: str) -> float:
-        """What speaks for a line beside its match: an echo of the question tells nothing."""
-        said = content(hit.text)
-        named = _names(query)
-        held = named & (content(hit.speaker) | _spoken_of(hit.text, content(query)))
-        share = len(held) / len(named) if named else 0.0
-        return FIND_TELLING * self._usual.rarity(said - content(query)) + FIND_NAMED * share
-
-
-def _names(query: str) -> frozenset[str]:
-    """Whom or what a query names, as content() has it: its words with a capital that carry
-    meaning."""
-    capital = " ".join(word for word in _WORD.findall(query) if word[0].isupper())
-    return content(capital)
-
-
-def _spoken_of(text: str, asked: frozenset[str]) -> frozenset[str]:
-    """What a line is about: `Nour's cousin's dog` is about Nour only if cousins are asked for."""
-    return content(
-        _OWNERS.sub(lambda found: found[0] if content(found[2]) & asked else found[2], text)
-    )
 
 
 def _found(page: Page, evidence: _Evidence) -> FoundPage:

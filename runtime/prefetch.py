@@ -8,7 +8,7 @@ content word ("thanks!"), and nothing that does not bear on the event or can be 
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from xml.sax.saxutils import quoteattr
 
@@ -26,6 +26,7 @@ from pagemind.runtime.settings import (
     PREFETCH_SAME,
     PREFETCH_SECONDS,
     PREFETCH_SHARED_WORDS,
+    PREFETCH_TELLS,
     PREFETCH_UNSURE,
     PREFETCH_WORDS,
     SEARCH_QUERY_CHARS,
@@ -37,21 +38,34 @@ from pagemind.runtime.tiers.recipe import identifiers
 
 _log = logging.getLogger("pagemind.prefetch")
 _SOURCE_CHARS = 60  # of what a memory came from
+EXACT = 2.0  # how much a memory bears that has an identifier of the event; meaning alone has less
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """One tier to look in: at most `limit` of its hits are placed; `empty` saves a search."""
+    """One tier to look in: at most `limit` of its hits are placed; `empty` saves a search, `spare`
+    says that it is made only where the others found nothing."""
 
     search: Callable[[str, SearchFilters, int], SearchResult]
     limit: int
     empty: Callable[[], bool]
+    spare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """A hit, how much it bears on the event, and what it is worth among those of its tier."""
+
+    hit: Hit
+    bears: float
+    worth: float
+    share: float = 0.0
 
 
 class Prefetcher:
     """`tokens` is the budget of the fenced text, 0 for none. `near` is the cosine from which on a
-    memory answers a question, None where only words tell. `in_view` is what can be read already;
-    `monotonic` gives seconds.
+    memory answers a question, None where only words tell. `telling` is how much a hit tells beside
+    what is asked (telling.py). `in_view` is what can be read already; `monotonic` gives seconds.
     """
 
     def __init__(
@@ -60,6 +74,7 @@ class Prefetcher:
         *,
         tokens: Callable[[], int],
         near: Callable[[], float | None],
+        telling: Callable[[Hit, str], float],
         in_view: Callable[[], str],
         count: Callable[[str], int],
         zone: tzinfo,
@@ -68,6 +83,7 @@ class Prefetcher:
         self._lookups = lookups
         self._tokens = tokens
         self._near = near
+        self._telling = telling
         self._in_view = in_view
         self._count = count
         self._zone = zone
@@ -116,23 +132,43 @@ class Prefetcher:
         """Hits of all tiers that bear on the event, the best first, each once."""
         near = self._near()
         exact = [word.casefold() for word in identifiers(text[:SEARCH_QUERY_CHARS])]
-        ranked: list[tuple[float, Hit]] = []
-        for lookup in lookups:
-            if self._monotonic() > ends_at:
+        ranked: list[_Memory] = []
+        for lookup in sorted(lookups, key=lambda each: each.spare):
+            if self._monotonic() > ends_at or (lookup.spare and ranked):
                 break
             hits = lookup.search(text, SearchFilters(), PREFETCH_LOOK).hits
-            scored = [(bearing(hit, asked, exact, near), hit) for hit in hits if not hit.in_context]
-            scored = sorted((each for each in scored if each[0] > 0), key=lambda each: -each[0])
-            ranked.extend(scored[: lookup.limit])
-        in_view = _plain(self._in_view())
+            made = [self._memory(hit, text, asked, exact, near) for hit in hits]
+            ranked += _best([each for each in made if each is not None], lookup.limit)
+        in_view = _plain(self._in_view()) if ranked else ""
         chosen: list[Hit] = []
-        best = max((score for score, _ in ranked), default=0.0)
-        for score, hit in sorted(ranked, key=lambda each: -each[0]):
-            if score < best * PREFETCH_BESIDE:
-                break
+        most = max((each.bears for each in ranked), default=0.0)
+        for each in sorted(ranked, key=lambda each: -each.share):
+            hit = each.hit
+            if hit.tier != "recall" and each.bears < most * PREFETCH_BESIDE:
+                continue
             if _plain(hit.text) not in in_view and not any(_same(hit, one) for one in chosen):
                 chosen.append(hit)
         return chosen
+
+    def _memory(
+        self,
+        hit: Hit,
+        text: str,
+        asked: frozenset[str],
+        exact: Sequence[str],
+        near: float | None,
+    ) -> _Memory | None:
+        """What a hit is worth to the event; None for nothing, or where it can be read already. Of
+        the lines of a talk most bear on something: they are worth what they tell."""
+        if hit.in_context:
+            return None
+        bears = bearing(hit, asked, exact, near)
+        if hit.tier != "recall":
+            return _Memory(hit, bears, bears) if bears else None
+        if not bears and not (_adds(hit, asked) and _may_be_near(hit, near)):
+            return None
+        worth = hit.score + self._telling(hit, text)
+        return _Memory(hit, bears, worth) if worth >= PREFETCH_TELLS or bears >= EXACT else None
 
     def _line(self, hit: Hit, tokens: int) -> str:
         """A hit within `tokens`; "" where too little of it would be left. What strangers wrote
@@ -154,11 +190,11 @@ def bearing(hit: Hit, asked: frozenset[str], exact: Sequence[str], near: float |
     """How much a hit bears on an event with these content words and identifiers; 0 for one that
     does not, that only repeats it, or that is a question itself."""
     said = content(hit.text)
-    if not said - asked or (hit.tier == "recall" and hit.text.rstrip().endswith(("?", "？"))):
+    if not _adds(hit, asked):
         return 0.0
     folded = hit.text.casefold()
     if any(word in folded for word in exact):
-        return 2.0
+        return EXACT
     shared = len(asked & said)
     words = shared / len(asked)
     if shared >= PREFETCH_SHARED_WORDS:  # a short memory within a long message
@@ -169,6 +205,25 @@ def bearing(hit: Hit, asked: frozenset[str], exact: Sequence[str], near: float |
     if meaning >= 1 or (words >= PREFETCH_WORDS and meaning >= PREFETCH_UNSURE):
         return meaning / 2 + words / 2
     return 0.0
+
+
+def _adds(hit: Hit, asked: frozenset[str]) -> bool:
+    """Whether it says anything that was not asked: a question of the talk answers none."""
+    if hit.tier == "recall" and hit.text.rstrip().endswith(("?", "？")):
+        return False
+    return bool(content(hit.text) - asked)
+
+
+def _may_be_near(hit: Hit, near: float | None) -> bool:
+    return near is not None and hit.cosine is not None and hit.cosine >= near * PREFETCH_UNSURE
+
+
+def _best(found: Sequence[_Memory], limit: int) -> list[_Memory]:
+    """The best of one tier, each with its share of the very best: scores of tiers are not alike."""
+    best = max((each.worth for each in found), default=0.0)
+    shares = [replace(each, share=each.worth / best) for each in found]
+    kept = [each for each in shares if each.share >= PREFETCH_BESIDE]
+    return sorted(kept, key=lambda each: -each.share)[:limit]
 
 
 def _same(one: Hit, other: Hit) -> bool:

@@ -15,6 +15,7 @@ from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.services import Hit, PagesFound, SearchFilters, SearchResult
 from pagemind.runtime.settings import FIND_IN_VIEW
 from pagemind.runtime.state.state import State
+from pagemind.runtime.telling import Telling
 from pagemind.runtime.tiers.search import Search
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -58,7 +59,7 @@ def state(tmp_path: Path) -> Iterator[State]:
 def find(
     state: State, search: FakeSearch, query: str | None = "boat", limit: int = 8, **dates: Any
 ) -> PagesFound:
-    finder = PageFinder(state, cast("Search", search))
+    finder = PageFinder(state, cast("Search", search), Telling(state))
     return finder.find(query, SearchFilters(**dates), limit)
 
 

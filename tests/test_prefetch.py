@@ -189,7 +189,8 @@ def test_inspect_shows_the_last(runtime: Runtime) -> None:
     assert shown["tokens"] == agent.context.counter.count(shown["text"])
     agent.send("Thanks!")
     with runtime.reader("ada") as reader:
-        assert reader.inspect().as_json()["prefetch"] == {"tokens": 0, "text": ""}
+        empty = {"tokens": 0, "text": "", "ids": []}
+        assert reader.inspect().as_json()["prefetch"] == empty
 
 
 def test_it_is_on_by_default_in_small_windows_only(runtime: Runtime) -> None:
@@ -255,6 +256,7 @@ def prefetcher(search: object, clock: FrozenClock, near: float | None = None) ->
         [Lookup(search, 4, lambda: False)],  # type: ignore[arg-type]  # a lambda of any shape
         tokens=lambda: 200,
         near=lambda: near,
+        telling=lambda hit, text: 0.5,
         in_view=lambda: "",
         count=TokenCounter().count,
         zone=UTC,
@@ -329,3 +331,48 @@ def test_what_bears_on_an_event(
     """By meaning where the embedder knows it, else by words."""
     hit = Hit("m1", "recall", text, 1.0, cosine=cosine)
     assert (bearing(hit, frozenset({"boat", "berth"}), (), near) > 0) == bears
+
+
+def test_gists_are_looked_through_only_where_nothing_else_bears() -> None:
+    """Where the words themselves are found nobody needs to be told where they stand."""
+    asked: list[str] = []
+
+    def search(name: str, *hits: Hit) -> Lookup:
+        def look(*_: object) -> SearchResult:
+            asked.append(name)
+            return SearchResult(hits, 9)
+
+        return Lookup(look, 4, lambda: False, spare=name == "gists")
+
+    gist = Hit("p1", "pages", "the boat Nomad, Lagos", 1.0, page="p1", origin="runtime")
+    for talk, searched, placed in (
+        ((HIT,), ["talk", "gists"][:1], ("a1",)),
+        ((), ["talk", "gists"], ("p1",)),
+    ):
+        asked.clear()
+        fetching = prefetcher(None, FrozenClock())
+        fetching._lookups = [search("gists", gist), search("talk", *talk)]
+        found = fetching.fetch(1, "the boat Nomad")
+        assert found is not None
+        assert (found.ids, asked) == (placed, searched)
+
+
+@pytest.mark.parametrize(
+    ("score", "cosine", "text", "placed"),
+    [
+        (1.0, 0.45, "She lies in Lagos.", True),  # near, and it tells: 1.0 + 0.5
+        (1.0, 0.25, "She lies in Lagos.", True),  # half as near: what it tells decides
+        (0.6, 0.45, "She lies in Lagos.", False),  # 0.6 + 0.5 is no more than talk
+        (0.6, 0.9, "The boat Nomad lies in Lagos.", False),
+        (1.0, 0.1, "She lies in Lagos.", False),  # near to nothing
+        (1.0, 0.45, "Where does she lie?", False),
+        (0.1, None, "Berth NMD-42 is paid for.", True),  # an identifier decides alone
+    ],
+)
+def test_a_message_is_placed_for_what_it_tells(
+    score: float, cosine: float | None, text: str, placed: bool
+) -> None:
+    """Talk of the same is beside the point, however near."""
+    hit = Hit("m1", "recall", text, score, origin="user", cosine=cosine)
+    fetching = prefetcher(lambda *_: SearchResult((hit,), 1), FrozenClock(), 0.4)
+    assert (fetching.fetch(1, "the boat's berth NMD-42") is not None) == placed
