@@ -30,7 +30,7 @@ from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers_reader import TiersReader
-from pagemind.runtime.tokens import TokenCounter, first_guess
+from pagemind.runtime.tokens import Calibration, TokenCounter, first_guess
 from pagemind.runtime.tool import ToolRegistry
 
 
@@ -197,22 +197,25 @@ class AgentReader(TiersReader):
 
     @property
     def calibration(self) -> float:
-        model = self.model_name
-        return (self.state.calibration(model) or first_guess(model)).factor
+        return self.counted.factor
+
+    @property
+    def counted(self) -> Calibration:
+        """What the model's replies taught of our counter."""
+        return self.state.calibration(self.model_name) or first_guess(self.model_name)
 
     def request(self) -> ModelRequest:
         """The request that the next step would send, without a new event."""
         return self.context.render(self.window().reserve)
 
     def inspect(self) -> Inspection:
+        """The window, what the next flush would take of it, and what lies on disk."""
         return inspect(
             self.state,
-            self.context,
-            self.queue_manager.measure(),
+            self.queue_manager,
             model=self.model_name,
             window=self.window(),
-            calibration=self.calibration,
-            pins=self.queue_manager.pinning.all(),
+            calibration=self.counted,
         )
 
     # --- the tiers ------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
-"""`pagemind inspect`: the window of an agent, section by section, and the exact request."""
+"""`pagemind inspect`: the window of an agent, section by section, the exact request, and a page of
+all that it remembers."""
 
 import json
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +12,7 @@ from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder
 
 if TYPE_CHECKING:
     from pagemind.runtime.model import ModelRequest
+    from pagemind.runtime.reader import AgentReader
 
 
 def inspect(
@@ -16,6 +20,14 @@ def inspect(
     request: Annotated[
         bool, typer.Option("--request", help="Print the exact request of the next call.")
     ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE",
+            help="Write all of it to one page for a browser, which needs no network.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
@@ -25,15 +37,61 @@ def inspect(
     from pagemind.runtime.cli.window_picture import picture
 
     with opened(home) as runtime, runtime.reader(agent) as reader:
+        page = _write_page(reader, html) if html is not None else None
         inspection = reader.inspect()
         asked = reader.request() if request else None
     if as_json:
         body = inspection.as_json()
-        answer({**body, "request": _request_json(asked)} if asked is not None else body)
+        if asked is not None:
+            body["request"] = _request_json(asked)
+        if page is not None:
+            body["html"] = page
+        answer(body)
+    elif page is not None:
+        _tell_page(page)
     elif asked is not None:
         print_request(asked)
     else:
         picture(inspection, name=agent)
+
+
+def _write_page(reader: "AgentReader", path: Path) -> dict[str, Any]:
+    """Where the page is, how large, and what stands in it. A page that is there is replaced once
+    the new one is whole."""
+    from pagemind.runtime.errors import UserError
+    from pagemind.runtime.inspector.page import write_page
+
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+            counts = write_page(file.write, reader)
+        unfinished.replace(path)
+        size = path.stat().st_size
+    except OSError as error:
+        raise UserError(
+            f"{path} cannot be written: {error.strerror or error}",
+            hint="name a file in a folder that is there, such as ada.html",
+        ) from error
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+    return {
+        "path": str(path),
+        "bytes": size,
+        **{name: counts[name] for name in ("messages", "turns", "pages", "passages")},
+    }
+
+
+def _tell_page(page: dict[str, Any]) -> None:
+    from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.cli.render import plural, size
+
+    print(page["path"])
+    say(
+        f"{size(page['bytes'])}: {plural(page['turns'], 'turn')},"
+        f" {plural(page['messages'], 'message')}, {plural(page['passages'], 'passage')};"
+        " open it in a browser, and mind who else may read it"
+    )
 
 
 def _request_json(request: "ModelRequest") -> dict[str, Any]:

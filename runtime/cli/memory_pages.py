@@ -9,6 +9,7 @@ import typer
 from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder
 
 if TYPE_CHECKING:
+    from pagemind.runtime.inspection import PageMarks
     from pagemind.runtime.page import Page
     from pagemind.runtime.reader import AgentReader
     from pagemind.runtime.state.state import State
@@ -33,13 +34,15 @@ def pages(
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.render import answer, listing, visible
     from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.inspection import page_marks
 
     with opened(home) as runtime, runtime.reader(agent) as reader:
         state = reader.state
+        marks = page_marks(state)
         if not page or page.strip().lower() == "d0":
             if as_json:
                 nodes = [node for node, _ in tree(state)] if not page else state.pages.tops()
-                listing([_json(each) for each in nodes])
+                listing([_json(each, marks) for each in nodes])
             elif state.pages.count() == 0:
                 say("no pages yet: everything said is still in the window")
             else:
@@ -51,9 +54,9 @@ def pages(
             more: dict[str, Any] = {"text": page_text(reader, one)}
             if one.level:
                 more["children"] = [child.short_id for child in children]
-            answer({**_json(one), **more})
+            answer({**_json(one, marks), **more})
         elif one.level:
-            print_pages([(child, 0) for child in children])
+            print_pages([(child, 0) for child in children], marks)
         else:
             print(visible(page_text(reader, one)))
 
@@ -106,20 +109,22 @@ def tree(state: "State", *, whole: bool = True) -> Iterator[tuple["Page", int]]:
 def print_tree(state: "State", *, whole: bool) -> None:
     """The tree for a person; of a large one the tops, and how to go on."""
     from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.inspection import page_marks
 
     found = list(tree(state, whole=whole))
-    print_pages(found)
+    print_pages(found, page_marks(state))
     if not whole and any(node.level for node, _ in found):
         first = next(node for node, _ in found if node.level)
         say(f"a directory is listed by its id, such as {first.short_id}")
 
 
-def print_pages(found: Sequence[tuple["Page", int]]) -> None:
+def print_pages(found: Sequence[tuple["Page", int]], marks: "PageMarks") -> None:
     """One line for each page or directory, indented by its depth."""
     from pagemind.runtime.cli.render import local, one_line, table
 
+    marked = any(_marks(each, marks) for each, _ in found)
     table(
-        ["page", "from", "messages", "tokens", "heat", "gist"],
+        ["page", "from", "messages", "tokens", "heat", *(["held"] if marked else []), "gist"],
         [
             [
                 "  " * depth + each.short_id,
@@ -127,16 +132,26 @@ def print_pages(found: Sequence[tuple["Page", int]]) -> None:
                 each.messages,
                 f"{each.tokens:,}",
                 f"{each.heat:.1f}" if each.heat >= 0.05 else "",
+                *([_marks(each, marks)] if marked else []),
                 one_line(each.gist),
             ]
             for each, depth in found
         ],
         right="messages tokens heat",
-        spare="heat tokens messages",
+        spare="heat tokens messages held" if marked else "heat tokens messages",
     )
 
 
-def _json(page: "Page") -> dict[str, Any]:
+def _marks(page: "Page", marks: "PageMarks") -> str:
+    """What holds a page in view beside the table: a pin, the memories of the last turn."""
+    if page.level:
+        return ""
+    pinned = "pin" if page.number in marks.pinned else ""
+    prefetched = "prefetch" if page.number in marks.prefetched else ""
+    return " ".join(word for word in (pinned, prefetched) if word)
+
+
+def _json(page: "Page", marks: "PageMarks") -> dict[str, Any]:
     from pagemind.runtime.clock import rfc3339
 
     return {
@@ -152,4 +167,6 @@ def _json(page: "Page") -> dict[str, Any]:
         "keywords": list(page.keywords),
         "heat": page.heat,
         "parent": f"d{page.parent}" if page.parent else None,
+        "pinned": not page.level and page.number in marks.pinned,
+        "prefetched": not page.level and page.number in marks.prefetched,
     }

@@ -130,9 +130,9 @@ def local(at: datetime | None) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M}" if at is not None else ""
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 message`, `2,000 messages`"""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def plural(count: int, noun: str, many: str = "") -> str:
+    """`1 message`, `2,000 messages`; `many` where it is not the noun with an s."""
+    return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def money(amount: float, known: bool) -> str:
