@@ -5,6 +5,7 @@ manifest, which comes last. The same members make the same bytes.
 file, counts and hashes while it writes, and stops at what is more than was said.
 """
 
+import errno
 import hashlib
 import shutil
 import stat
@@ -13,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, NoReturn, Self
 
 from pagemind.runtime.errors import BadExport, DiskFull
 from pagemind.runtime.portable import manifest as manifests
@@ -69,7 +70,8 @@ class HashingStream:
 
 
 class ContainerWriter:
-    """Writes members one after the other into an open file."""
+    """Writes members one after the other into an open file. A context manager, which lets go of
+    the file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True)
@@ -91,6 +93,12 @@ class ContainerWriter:
         """The manifest and the zip's own directory; the file is complete then."""
         with self._zip.open(_info(manifests.NAME), "w", force_zip64=True) as inner:
             inner.write(manifest.to_bytes())
+        self._zip.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._zip.close()
 
 
@@ -150,6 +158,10 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise BadExport(f"{path} is truncated or damaged ({error})", hint=_AGAIN) from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(
+                f"no space to unpack {path}", hint="free some space; nothing was imported"
+            ) from error
         raise BadExport(f"{path} cannot be read: {error.strerror or error}") from error
 
 

@@ -4,6 +4,7 @@ Rows go through in small batches, whatever the history's length. The file appear
 name or not at all.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -74,7 +75,8 @@ def export_agent(
     try:
         with state.database.reading(), unfinished.open("wb") as file:
             made = _Export(state, registered, environ or os.environ, stop)
-            manifest = made.write(ContainerWriter(file), since, embeddings, clock.now())
+            with ContainerWriter(file) as container:
+                manifest = made.write(container, since, embeddings, clock.now())
             file.flush()
             os.fsync(file.fileno())
         carried = _carried(registered.name, path, manifest, unfinished, made.notes)
@@ -82,7 +84,7 @@ def export_agent(
         return carried
     except OSError as error:
         what = error.strerror or str(error)
-        if error.errno in (28, 122):  # no space, over quota
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"{path}: {what}", hint="free some space and try again") from error
         raise UserError(f"{path} cannot be written: {what}") from error
     finally:

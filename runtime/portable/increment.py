@@ -28,15 +28,16 @@ from pagemind.runtime.state.database import Database
 from pagemind.runtime.when import parse_span
 
 _SEQ = re.compile(r"m?(\d{1,18})")
+_HASH = re.compile(r"[0-9a-f]{64}")  # of a text, in a column of its own or within JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """How one table is carried: rows after a key, or those that match."""
+    """How one table is carried: rows after a key, or those with these keys."""
 
     mode: Mode = "whole"
     after: tuple[str | int, ...] | None = None
-    where: str = ""
+    keys: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,35 +133,35 @@ def _part(base: TableState, table: Table, database: Database, secrets: Secrets) 
 
 
 def _texts(base: TableState, parts: dict[str, Part], database: Database, secrets: Secrets) -> Part:
-    """Texts stand in the order of their hashes, so new ones are told by who refers to them. The
-    guess is held against the hash: it is right, or all of them are carried."""
+    """Texts stand in the order of their hashes, so new ones are told by who does not refer to
+    them: what was there before. The guess is held against the sum: it is right, or all of them
+    are carried."""
     table = table_of(database, "texts")
     if list(table.names) != base.columns:
         return Part()
-    known: list[str] = []
+    new = {row[0] for row in rows_of_table(database, table.only(["sha256"]))}
     for name in ("epochs", "steps"):
         part = parts.get(name, Part())
         if part.mode == "whole":
             return Part()
         of = table_of(database, name)
-        old = (
-            "" if part.after is None else f" WHERE {of.columns[of.key[0]].name} <= {part.after[0]}"
-        )
-        known += [
-            f"SELECT {column} FROM {name}{old}" for column in of.names if column.endswith("_sha256")
-        ]
-    where = f"sha256 NOT IN ({' UNION '.join(known)})" if known else "1"
-    digest = RowsDigest(table, base.sha256, base.rows)
-    for row in secrets.rows(table, rows_of_table(database, table, where=where)):
+        for row in rows_of_table(database, of):
+            if part.mode == "added" and (part.after is None or row[of.key[0]] > part.after[0]):
+                break  # all further ones are new as well
+            for cell in row:
+                if isinstance(cell, str):
+                    new.difference_update(_HASH.findall(cell))
+    before = -1
+    while new and len(new) != before:  # a text may refer to others
+        before = len(new)
+        for row in rows_of_table(database, table):
+            if row[0] not in new:
+                new.difference_update(_HASH.findall(row[1]))
+    part = Part("added" if new else "same", keys=frozenset(new))
+    digest, whole = RowsDigest(table, base.sha256, base.rows), RowsDigest(table)
+    for row in rows_of_part(database, table, part, secrets, whole):
         digest.add(row)
-    if digest.rows == base.rows:
-        where = "0"
-    whole = RowsDigest(table)
-    for row in secrets.rows(table, rows_of_table(database, table)):
-        whole.add(row)
-    if (digest.sha256, digest.rows) != (whole.sha256, whole.rows):
-        return Part()
-    return Part("same") if where == "0" else Part("added", where=where)
+    return part if (digest.sha256, digest.rows) == (whole.sha256, whole.rows) else Part()
 
 
 def rows_of_part(
@@ -175,5 +176,7 @@ def rows_of_part(
     for row in secrets.rows(table, rows_of_table(database, table)):
         digest.add(row)
     if part.mode == "added":
-        rows = rows_of_table(database, table, after=part.after, where=part.where)
+        rows = rows_of_table(database, table, after=part.after)
+        if (keys := part.keys) is not None:
+            rows = (row for row in rows if row[table.key[0]] in keys)
         yield from secrets.rows(table, rows)

@@ -193,6 +193,8 @@ def _reading(where: str) -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         raise BadExport(f"{where} has text that is not UTF-8 ({error.reason})") from error
+    except KeyError as error:  # a column to be read as a dictionary is not there
+        raise BadExport(f"{where} has other columns than its manifest says") from error
     except (pa.ArrowException, OSError, MemoryError, EOFError) as error:
         line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadExport(f"{where} is not sound Parquet ({line[:200]})") from error

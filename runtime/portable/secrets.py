@@ -16,12 +16,14 @@ from urllib.parse import urlsplit, urlunsplit
 from pagemind.runtime.portable.tables import Table, Values
 from pagemind.runtime.settings import SECRET_MIN_CHARS
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.passages import digest
 
 _SECRET_NAME = re.compile(
     r"(?:^|[_\W])(?:api_?key|access_?key|keys?|token|secret|passw(?:or)?d|passphrase|credentials?"
     r"|authorization|cookie|bearer|pat)(?:$|[_\W])",
     re.IGNORECASE,
 )
+BLOTTED = "[secret]"  # no longer than what it stands for: a block keeps its limit
 _HEADERS = frozenset({"headers", "extra_headers", "default_headers"})
 # What a header may say without being a secret.
 _OPEN_HEADERS = frozenset({"accept", "content-type", "user-agent", "http-referer", "x-title"})
@@ -44,7 +46,7 @@ class Secrets:
         for name, value in sorted(values.items(), key=lambda each: (-len(each[1]), each[0])):
             if len(value) >= SECRET_MIN_CHARS:
                 escaped = json.dumps(value, ensure_ascii=False)[1:-1]
-                self._values += [(each, f"[{name}]") for each in dict.fromkeys((value, escaped))]
+                self._values += [(each, name) for each in dict.fromkeys((value, escaped))]
         self._moved: dict[str, str] = {}  # texts whose hash is another one without the secret
         self._found: set[str] = set()
         if self._values:
@@ -73,6 +75,8 @@ class Secrets:
                 else cell
                 for cell in row
             )
+            if table.name == "passages" and clean != row:
+                clean = _with_digest(table, clean)
             if table.name == "texts" and clean != row:  # two may be the same without it
                 if clean[0] in seen:
                     continue
@@ -82,8 +86,8 @@ class Secrets:
     def _without(self, text: str, where: str) -> str:
         for value, name in self._values:
             if value in text:
-                text = text.replace(value, name)
-                self._say(f"the value of {name[1:-1]} in {where}")
+                text = text.replace(value, BLOTTED)
+                self._say(f"the value of {name} in {where}")
         return text
 
     def _say(self, what: str) -> None:
@@ -136,6 +140,12 @@ class Secrets:
             self.left_out.append(f"what stands beside the address in {where}")
             return clean
         return base
+
+
+def _with_digest(table: Table, row: Values) -> Values:
+    """A passage whose text was changed, with the digest of what it is now."""
+    cells = dict(zip(table.names, row, strict=True))
+    return tuple((cells | {"digest": digest(cells["text"])}).values())
 
 
 def _is_literal(text: str) -> bool:

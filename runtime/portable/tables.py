@@ -104,16 +104,15 @@ def table_of(database: Database, name: str) -> Table:
 
 
 def rows_of_table(
-    database: Database, table: Table, *, after: Sequence[Any] | None = None, where: str = ""
+    database: Database, table: Table, *, after: Sequence[Any] | None = None
 ) -> Iterator[Values]:
-    """Every row in the order of the key; those after a key, and those that match, if it says so."""
+    """Every row in the order of the key, or those after a key."""
     named = ", ".join(table.names)
     keys = ", ".join(table.columns[at].name for at in table.key)
     beyond = f"({keys}) > ({', '.join('?' * len(table.key))})"
     last = None if after is None else tuple(after)
     while True:
-        terms = [term for term in (beyond if last is not None else "", where) if term]
-        condition = f" WHERE {' AND '.join(terms)}" if terms else ""
+        condition = f" WHERE {beyond}" if last is not None else ""
         rows = database.rows(
             f"SELECT {named} FROM {table.name}{condition} ORDER BY {keys} LIMIT {_BATCH}",
             last or (),
