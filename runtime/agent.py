@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pagemind.runtime import faces
 from pagemind.runtime.archival_memory import ArchivalMemory
+from pagemind.runtime.attachment import attach
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.errors import (
@@ -126,15 +128,18 @@ class Agent:
         *,
         speaker: str = "user",
         id: str | None = None,
+        images: Sequence[str | Path] = (),
         observer: Observer = ignore,
         cancel: CancelToken | None = None,
     ) -> TurnResult:
-        """A person says something. The same `id` again returns the stored result.
+        """A person says something, with images. The same `id` again returns the stored result.
 
         Raises UserError for empty text or another text under a known id, PromptTooLarge where
         the request cannot fit, StorageError. A failing model ends the turn with `model_error`.
         """
-        return self.handle(UserMessage(text, speaker, id), observer=observer, cancel=cancel)
+        attached = tuple(attach(self.state.blobs, Path(path)) for path in images)
+        event = UserMessage(text, speaker, id, attachments=attached)
+        return self.handle(event, observer=observer, cancel=cancel)
 
     def stream(
         self, text: str, *, speaker: str = "user", id: str | None = None

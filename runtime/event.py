@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from pagemind.runtime.clock import parse_rfc3339, rfc3339
+from pagemind.runtime.message import Blob
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class UserMessage:
     speaker: str = "user"
     id: str | None = None
     said_at: datetime | None = None  # when it was said, if not now (imports, delayed delivery)
+    attachments: tuple[Blob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,4 +67,6 @@ def event_from_json(body: Mapping[str, Any]) -> Event:
     fields = {key: value for key, value in body.items() if key not in ("event", "do")}
     if fields.get("said_at"):
         fields["said_at"] = parse_rfc3339(fields["said_at"])
+    if "attachments" in fields:
+        fields["attachments"] = tuple(Blob(**each) for each in fields["attachments"])
     return kinds[body["event"]](**fields)

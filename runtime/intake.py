@@ -3,7 +3,7 @@
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.event import AgentMessage, Event, SystemAlert, TimerFired, UserMessage
 from pagemind.runtime.message import TRUST, Message, Origin, Provenance, Text, clean_text
-from pagemind.runtime.settings import MAX_MESSAGE_BYTES
+from pagemind.runtime.settings import IMAGES_PER_MESSAGE, MAX_MESSAGE_BYTES
 
 
 def checked_text(text: str) -> str:
@@ -20,7 +20,7 @@ def checked_text(text: str) -> str:
 
 
 def message_of(event: Event) -> tuple[Message, str | None, str]:
-    """The message of an event, the client's id for it, and its text as it came."""
+    """The message of an event, the client's id for it, and what came with that id."""
     origin: Origin
     client_id = None
     said_at = None
@@ -36,14 +36,20 @@ def message_of(event: Event) -> tuple[Message, str | None, str]:
         assert isinstance(event, SystemAlert)
         origin, speaker, detail = "runtime", event.source, event.source
     text = checked_text(event.text)
+    attached = event.attachments if isinstance(event, UserMessage) else ()
+    if len(attached) > IMAGES_PER_MESSAGE:
+        raise UserError(
+            f"{len(attached)} images are too many for one message",
+            hint=f"send up to {IMAGES_PER_MESSAGE} at once",
+        )
     message = Message(
         "user",
-        (Text(text),),
+        (Text(text), *attached),
         speaker=clean_text(speaker),
         said_at=said_at,
         provenance=Provenance(origin, clean_text(detail), TRUST[origin]),
     )
-    return message, client_id, text
+    return message, client_id, "\n".join([text, *(blob.sha256 for blob in attached)])
 
 
 def observation(text: str, source: str, speaker: str) -> Message:

@@ -6,6 +6,7 @@ The output is a list of OpenAI-format dicts. For any sequence of messages it hol
   gets a synthetic one, a result that stands elsewhere is moved to its call;
 - a result without a call, and a group whose call ids this provider would refuse, become fenced
   text in a user message: nothing is lost, and ids are never rewritten;
+- an image goes to a model that sees, its caption to all;
 - no text is empty, none holds a lone surrogate, and no key is unknown to the provider;
 - reasoning goes back only to the model or provider that made it.
 With `marked`, the ends of what later requests repeat get the provider's cache breakpoints; the
@@ -13,13 +14,15 @@ texts are the same without.
 Nothing here does I/O; the same request gives the same bytes.
 """
 
+import base64
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pagemind.runtime.arguments import plain_arguments
-from pagemind.runtime.message import Message, Reasoning, ToolCall, clean_json, clean_text
+from pagemind.runtime.errors import NotFound
+from pagemind.runtime.message import Blob, Message, Reasoning, ToolCall, clean_json, clean_text
 from pagemind.runtime.model import ModelRequest
 
 Family = Literal["openai", "anthropic", "gemini", "mistral", "ollama"]
@@ -118,8 +121,15 @@ def _takes_marks(provider: str, lower: str) -> bool:
     return provider in ("anthropic", "vertex_ai", "openrouter", "litellm_proxy")
 
 
-def to_wire(request: ModelRequest, rules: Rules, *, marked: bool = False) -> list[Wire]:
-    """The messages of a request as the provider accepts them; see the head of this file."""
+def to_wire(
+    request: ModelRequest,
+    rules: Rules,
+    *,
+    marked: bool = False,
+    images: Callable[[str], bytes] | None = None,
+) -> list[Wire]:
+    """The messages of a request as the provider accepts them; see the head of this file. `images`
+    gives what is in an image, for a model that sees; captions stand for them otherwise."""
     body: list[Wire] = []
     stable = sorted(request.stable)
     for at, wire in _conversation(request, rules):
@@ -136,7 +146,32 @@ def to_wire(request: ModelRequest, rules: Rules, *, marked: bool = False) -> lis
     ends = [wire.pop(_ENDS, []) for wire in body]
     if marked and rules.cache_marks:
         _mark(system, body, ends, rules.cache_marks)
+    for wire in body:
+        blobs = wire.pop(_BLOBS, [])
+        if images is not None and blobs:
+            wire["content"] = _with_images(wire["content"], blobs, images)
     return [*system, *body]
+
+
+# --- images ---------------------------------------------------------------------------------------
+
+_BLOBS = "blobs"  # while it is made: the images of its message
+
+
+def _with_images(
+    content: str | list[Wire], blobs: Sequence[Blob], images: Callable[[str], bytes]
+) -> list[Wire]:
+    """Text, then its images. One that is gone is left to its caption."""
+    text: list[Wire] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    parts = list(text)
+    for blob in blobs:
+        try:
+            data = base64.b64encode(images(blob.sha256)).decode("ascii")
+        except NotFound:
+            continue
+        url = f"data:{blob.media_type};base64,{data}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts
 
 
 # --- cache breakpoints ----------------------------------------------------------------------------
@@ -213,6 +248,8 @@ def _merged(first: Wire, second: Wire) -> Wire:
     wire = {**first, **second}
     texts = [w["content"] for w in (first, second) if w["content"]]
     wire["content"] = "\n\n".join(texts) or None
+    if blobs := [*first.get(_BLOBS, []), *second.get(_BLOBS, [])]:
+        wire[_BLOBS] = blobs
     for key in _REASONING_KEYS:
         if key in first and key in second:
             wire[key] = first[key] + second[key]
@@ -266,6 +303,8 @@ def _conversation(request: ModelRequest, rules: Rules) -> Iterator[tuple[int, Wi
             continue
         text = clean_text(message.text)
         wire: Wire = {"role": message.role, "content": text if text.strip() else None}
+        if message.role == "user" and (blobs := _images_of(message)):
+            wire[_BLOBS] = blobs
         calls = message.tool_calls if message.role == "assistant" else ()
         if number in as_text or not calls:
             if wire["content"]:
@@ -285,6 +324,14 @@ def _conversation(request: ModelRequest, rules: Rules) -> Iterator[tuple[int, Wi
                 group.at,
                 {"role": "tool", "tool_call_id": clean_text(call.id), "content": result},
             )
+
+
+def _images_of(message: Message) -> list[Blob]:
+    return [
+        part
+        for part in message.parts
+        if isinstance(part, Blob) and part.media_type.startswith("image/")
+    ]
 
 
 def _refused(groups: Sequence[_Group], request: ModelRequest, rules: Rules) -> set[int]:

@@ -47,6 +47,11 @@ class Blob:
     tokens: int
     caption: str = ""
 
+    @property
+    def shown(self) -> str:
+        """What stands for it where only text can."""
+        return f"[{self.media_type}: {self.caption or self.sha256[:12]}]"
+
 
 Part = Text | Reasoning | Blob
 
@@ -125,7 +130,7 @@ class Message:
             if isinstance(part, Text):
                 pieces.append(part.text)
             elif isinstance(part, Blob):
-                pieces.append(f"[{part.media_type}: {part.caption or part.sha256[:12]}]")
+                pieces.append(part.shown)
         return "\n".join(pieces)
 
     @property
@@ -139,9 +144,16 @@ class Message:
         return f"m{self.seq}"
 
     def with_text(self, text: str) -> "Message":
-        """The same message showing `text` instead of its text parts (reasoning stays)."""
+        """The same message showing `text` instead of its text parts. Reasoning stays, and so do
+        the blobs if the text ends with what stands for them."""
         kept = tuple(p for p in self.parts if isinstance(p, Reasoning))
-        return replace(self, parts=(*kept, Text(text)) if text else kept)
+        blobs = tuple(p for p in self.parts if isinstance(p, Blob))
+        captions = "\n".join(blob.shown for blob in blobs)
+        if blobs and text.endswith(captions):
+            text = text.removesuffix(captions).removesuffix("\n")
+        else:
+            blobs = ()
+        return replace(self, parts=(*kept, Text(text), *blobs) if text else (*kept, *blobs))
 
 
 def clean_text(text: str) -> str:

@@ -42,6 +42,8 @@ class ModelRequest:
     purpose: Literal["turn", "summary", "gist", "background"] = "turn"
     # After so many messages a prefix ends that later requests repeat: where a cache may be marked.
     stable: tuple[int, ...] = ()
+    # Gives what is in a blob of the messages; None where nobody can: captions stand for them.
+    blobs: Callable[[str], bytes] | None = field(default=None, compare=False, repr=False)
     cache_key: str = ""  # the same for all requests with this beginning; says nothing of whose
 
 

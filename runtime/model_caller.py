@@ -201,6 +201,7 @@ class ModelCaller:
                 raise
 
         try:
+            request = replace(request, blobs=self._state.blobs.read)
             return self.model.complete(request, on_text=shown, on_retry=on_retry, cancel=cancel)
         except (PagemindError, AssertionError):
             raise

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Literal
 
-from pagemind.runtime.message import Message, ToolCall
+from pagemind.runtime.message import Blob, Message, ToolCall
 from pagemind.runtime.settings import EXCERPT_MIN_TOKENS
 from pagemind.runtime.shorten import shorten, shorten_start
 from pagemind.runtime.template import load
@@ -48,6 +48,7 @@ def show(
         text = load("handle").fill(name=message.name, tokens=whole, id=message.short_id).strip()
     elif view.form == "excerpt":
         text = _excerpt(message, text, view.tokens, whole, count)
+        message = replace(message, parts=tuple(p for p in message.parts if not isinstance(p, Blob)))
         if message.tool_calls:
             calls = _short_calls(message, view.tokens, whole, count)
             message = replace(message, tool_calls=calls)

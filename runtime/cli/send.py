@@ -1,6 +1,8 @@
 """`pagemind send`: one message to an agent, for scripts and pipes."""
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,6 +44,10 @@ def send(
         ),
     ] = None,
     speaker: Speaker = "user",
+    image: Annotated[
+        list[Path] | None,
+        typer.Option("--image", metavar="FILE", help="Send an image along; repeatable."),
+    ] = None,
     wait: Wait = 0.0,
     trace: TraceTo = None,
     no_content: NoContent = False,
@@ -62,7 +68,7 @@ def send(
     with opened(home, watching) as runtime:
         one = _open(runtime, agent, definition, model, wait)
         with stop_on_interrupt() as cancel:
-            result = _turn(one, said, speaker, id, cancel, live=not as_json)
+            result = _turn(one, said, speaker, id, image or (), cancel, live=not as_json)
     return _show(result, as_json)
 
 
@@ -88,23 +94,24 @@ def _turn(
     text: str,
     speaker: str,
     id: str | None,
+    images: Sequence[Path],
     cancel: "CancelToken",
     *,
     live: bool,
 ) -> "TurnResult":
     """Where a person watches, the answer streams."""
     if not (live and sys.stdout.isatty()):
-        result = agent.send(text, speaker=speaker, id=id, cancel=cancel)
+        result = agent.send(text, speaker=speaker, id=id, images=images, cancel=cancel)
         if live and result.text:
             print(result.text)
         return result
     from pagemind.runtime.cli.turn_view import TurnView
 
     view = TurnView(guided=False)
-    result = agent.send(text, speaker=speaker, id=id, cancel=cancel, observer=view)
-    view.end()
+    result = agent.send(text, speaker=speaker, id=id, images=images, cancel=cancel, observer=view)
     if not view.spoke and result.text:  # a stored answer is not streamed again
-        print(result.text)
+        view.say(result.text)
+    view.end()
     return result
 
 

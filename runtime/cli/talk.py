@@ -152,7 +152,7 @@ class Talk:
         scene = self._scene or self._begin(self._opening.agent())
         self._tell_paged(scene.agent)
         try:
-            if line.startswith("/"):
+            if commands.is_command(line):
                 before = scene.agent
                 commands.run(scene, line)
                 if line.startswith("/flush") or scene.agent is not before:
@@ -184,11 +184,16 @@ class Talk:
     # --- turns ----------------------------------------------------------------------------------
 
     def _send(self, text: str) -> None:
+        from pagemind.runtime.cli.pasted_files import images_in
+
         scene = self._scene
         assert scene is not None
+        images = images_in(text) if self._watched else []
+        for path in images:
+            say(f"with {path.name}")
         self._turn(
             lambda observer, cancel: scene.agent.send(
-                text, speaker=self._speaker, observer=observer, cancel=cancel
+                text, speaker=self._speaker, images=images, observer=observer, cancel=cancel
             )
         )
 

@@ -45,6 +45,14 @@ def _load() -> Any:
     return litellm
 
 
+def sees_images(name: str) -> bool:
+    """Whether its registry knows that a model takes images."""
+    try:
+        return bool(load().supports_vision(model=name))
+    except Exception:  # it raises whatever it likes about names it does not know
+        return False
+
+
 def known_models() -> list[str]:
     """Chat models of its registry, by the names it takes; none before it is loaded."""
     litellm = sys.modules.get("litellm")

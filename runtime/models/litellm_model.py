@@ -41,7 +41,8 @@ _BYTES_PER_TOKEN = 4  # a rough prompt size, only to tell an overflow from a max
 
 
 class LitellmModel:
-    """`name` is litellm's (`openai/gpt-4o-mini`), `params` go to the provider as they are.
+    """`name` is litellm's (`openai/gpt-4o-mini`), `params` go to the provider as they are; only
+    `vision` among them is ours: whether the model sees images, where litellm does not know it.
 
     `fallbacks` are tried in order when this model cannot answer (not for a prompt that is too
     long): names, or models made elsewhere. `window` is what the definition says, if it does.
@@ -64,13 +65,16 @@ class LitellmModel:
         if name.startswith("local/"):
             raise AssertionError(f"{name} is an embedded model; litellm cannot run it")
         self._name = name
+        own = dict(params or {})
+        vision = own.pop("vision", None)
         self._endpoint = Endpoint(
             name=name,
             rules=rules_for(name),
             api_base=api_base,
             api_key=api_key,
-            params=dict(params or {}),
+            params=own,
             local=is_local(api_base_of(name, api_base)),
+            vision=None if vision is None else bool(vision),
         )
         self._window = WindowInfo(window, "definition") if window else None
         self._probed_at = -math.inf

@@ -10,7 +10,9 @@ from typing import Any
 from pagemind.runtime import settings
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.legalise import Rules, provider_of, to_wire
+from pagemind.runtime.message import Blob
 from pagemind.runtime.model import ModelRequest, ToolSchema
+from pagemind.runtime.models.litellm_library import sees_images
 from pagemind.runtime.models.window_probe import api_base_of
 
 # What the runtime decides itself; a definition may not set it behind its back.
@@ -30,6 +32,7 @@ class Endpoint:
     api_key: str | None = field(repr=False)
     params: Mapping[str, Any] = field(repr=False)
     local: bool
+    vision: bool | None = None  # whether it sees images; None: as litellm's registry says
 
     def __post_init__(self) -> None:
         if taken := sorted(_OWN & self.params.keys()):
@@ -67,7 +70,12 @@ def completion_arguments(
         **endpoint.params,
         "model": endpoint.wire_name,
         # A prompt that no other repeats, such as a summary's, is not worth writing to a cache.
-        "messages": to_wire(request, endpoint.rules, marked=request.purpose == "turn"),
+        "messages": to_wire(
+            request,
+            endpoint.rules,
+            marked=request.purpose == "turn",
+            images=request.blobs if _sees(endpoint, request) else None,
+        ),
         "max_tokens": request.max_tokens,
         "stream": streaming,
         "max_retries": 0,  # the SDK's, and litellm's: both repeat what must not be repeated
@@ -95,6 +103,13 @@ def completion_arguments(
         # Ollama's own default is small, and it cuts longer prompts without a word.
         arguments.setdefault("num_ctx", window)
     return arguments
+
+
+def _sees(endpoint: Endpoint, request: ModelRequest) -> bool:
+    """Whether the model takes images, asked only where there are some."""
+    if not any(isinstance(part, Blob) for message in request.messages for part in message.parts):
+        return False
+    return sees_images(endpoint.name) if endpoint.vision is None else endpoint.vision
 
 
 def placeholder_key(name: str, *, local: bool) -> str | None:

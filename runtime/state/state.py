@@ -7,6 +7,7 @@ from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.state import schema
 from pagemind.runtime.state.accesses import Accesses
+from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.blocks import Blocks
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.documents import Documents
@@ -42,6 +43,7 @@ class State:
         self.accesses = Accesses(self.database, clock)
         self.turns = Turns(self.database, clock)
         self.history = History(self.database, clock)
+        self.blobs = Blobs(folder)
         self.outbox = StateOutbox(self.database, self.journal, self.passages, self.pages)
 
     # --- the tiers ------------------------------------------------------------------------------

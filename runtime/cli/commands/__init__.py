@@ -8,7 +8,7 @@ from pagemind.runtime.cli.commands import asking, going_back, paging, rememberin
 from pagemind.runtime.cli.commands.command import Command, Leave, Scene
 from pagemind.runtime.cli.commands.helping import print_help, unknown
 
-__all__ = ["COMMANDS", "SECTIONS", "Command", "Leave", "Scene", "run"]
+__all__ = ["COMMANDS", "SECTIONS", "Command", "Leave", "Scene", "is_command", "run"]
 
 
 def _help(scene: Scene, rest: str) -> None:
@@ -33,6 +33,12 @@ SECTIONS: dict[str, tuple[Command, ...]] = {
 COMMANDS: dict[str, Command] = {
     command.name: command for section in SECTIONS.values() for command in section
 }
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is one, rather than text: a path that a file was dropped for is none."""
+    name = line.split(maxsplit=1)[0] if line.strip() else ""
+    return line.startswith("/") and (name in COMMANDS or "/" not in name[1:])
 
 
 def run(scene: Scene, line: str) -> None:

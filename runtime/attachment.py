@@ -1,0 +1,55 @@
+"""An image that a person sends along: checked, stored beside the database, and a part of a message.
+
+A model that sees images gets the image, others its caption.
+"""
+
+from math import ceil
+from pathlib import Path
+
+from pagemind.runtime.errors import UserError
+from pagemind.runtime.image_header import read_header
+from pagemind.runtime.message import Blob, clean_text
+from pagemind.runtime.settings import (
+    IMAGE_BYTES,
+    IMAGE_MAX_TOKENS,
+    IMAGE_MIN_TOKENS,
+    IMAGE_PIXELS_PER_TOKEN,
+)
+from pagemind.runtime.state.blobs import Blobs
+
+KINDS = "PNG, JPEG, GIF or WebP"
+
+
+def attach(blobs: Blobs, path: Path) -> Blob:
+    """The image in a file. Raises UserError for one that is absent, too large, or no image."""
+    path = path.expanduser()
+    try:
+        with path.open("rb") as file:
+            data = file.read(IMAGE_BYTES + 1)
+    except FileNotFoundError:
+        raise UserError(f"{path} is not there", hint="name an image file") from None
+    except IsADirectoryError:
+        raise UserError(f"{path} is a folder", hint="name an image file in it") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
+    if len(data) > IMAGE_BYTES:
+        raise UserError(
+            f"{path} is larger than {IMAGE_BYTES >> 20} MB, which no provider takes",
+            hint="make it smaller",
+        )
+    header = read_header(data)
+    if header is None:
+        raise UserError(
+            f"{path} is no {KINDS} image",
+            hint="a text file is inserted with `pagemind memory insert AGENT --file FILE`",
+        )
+    pixels = header.width * header.height
+    tokens = min(IMAGE_MAX_TOKENS, max(IMAGE_MIN_TOKENS, ceil(pixels / IMAGE_PIXELS_PER_TOKEN)))
+    name = " ".join(clean_text(path.name).split())
+    return Blob(
+        sha256=blobs.keep(data),
+        media_type=header.media_type,
+        bytes=len(data),
+        tokens=tokens,
+        caption=f"{name}, {header.width}×{header.height}",
+    )
