@@ -274,8 +274,10 @@ class Pages:
             "SELECT * FROM pages WHERE heat > 0 AND live ORDER BY heat_turn DESC LIMIT ?",
             (_RECENT,),
         )
-        warm = [page for page in self._many(rows) if page.heat >= HEAT_LEAST]
-        return sorted(warm, key=lambda page: (-page.heat, -page.first_seq))[:limit]
+        turn = self._turn
+        warm = [row for row in rows if _heat(row, turn) >= HEAT_LEAST]
+        warm.sort(key=lambda row: (-_heat(row, turn), -row["first_seq"]))
+        return [page_of(row, turn) for row in warm[:limit]]  # most rows are cold
 
     # --- gists ----------------------------------------------------------------------------------
 
@@ -363,7 +365,12 @@ def page_of(row: Row, turn: int) -> Page:
         keywords=tuple(json.loads(row["keywords"])),
         trust=row["trust"],
         gist_author=row["gist_author"],
-        heat=row["heat"] * HEAT_DECAY ** max(0, turn - row["heat_turn"]),
+        heat=_heat(row, turn),
         parent=row["parent"],
         level=row["level"],
     )
+
+
+def _heat(row: Row, turn: int) -> float:
+    """What is left of a page's heat at this turn."""
+    return float(row["heat"] * HEAT_DECAY ** max(0, turn - row["heat_turn"]))
