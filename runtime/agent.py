@@ -475,18 +475,18 @@ class Agent:
     def undo(self, turns: int = 1, *, apply: bool = True) -> Moved:
         """Take the last turns back with their edits of memory; without `apply` only say what that
         would do. Raises UserError."""
-        with self._resting() as machine:
+        with self.at_rest() as machine:
             return machine.undo(turns, apply=apply)
 
     def rewind(self, to: int | datetime, *, apply: bool = True) -> Moved:
         """Go back to the end of the turn in which a message, or a time, is. Raises UserError."""
-        with self._resting() as machine:
+        with self.at_rest() as machine:
             return machine.rewind(to, apply=apply)
 
     def bring_back(self, line: int | None = None, *, apply: bool = True) -> Moved:
         """Go on from where a line was left: by default the one before the last undo or rewind.
         Raises UserError."""
-        with self._resting() as machine:
+        with self.at_rest() as machine:
             return machine.bring_back(line, apply=apply)
 
     def lines(self) -> list[LineSeen]:
@@ -494,8 +494,8 @@ class Agent:
         return lines_seen(self.state)
 
     @contextmanager
-    def _resting(self) -> Iterator[TimeMachine]:
-        """Between turns, whatever runs in the idle."""
+    def at_rest(self) -> Iterator[TimeMachine]:
+        """Between two turns: nothing is said or written meanwhile."""
         self._gists.stop()
         with self._lock:
             self._mend()
@@ -505,6 +505,7 @@ class Agent:
                 count=self.context.counter.count,
                 live=self.context.core.live,
                 effect=self.loop.effect,
+                zone=self.zone,
                 moved=self.queue_manager.reload,
             )
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from pagemind.runtime.clock import rfc3339
-from pagemind.runtime.state.lines import without
+from pagemind.runtime.state.lines import on_line, without
 from pagemind.runtime.state.state import State
 
 
@@ -73,7 +73,10 @@ def lines_seen(state: State) -> list[LineSeen]:
                     created_at=line.created_at,
                     left_at=line.left.at if line.left else None,
                     left_by=_left_by(line.left.kind, names[line.left.to_line]) if line.left else "",
-                    last_seq=ranges[-1][1] if ranges else 0,
+                    last_seq=state.database.number(
+                        "SELECT seq FROM messages WHERE NOT (kind = 'notice' AND turn = 0)"
+                        f" AND {on_line('seq', str(line.number))} ORDER BY seq DESC LIMIT 1"
+                    ),
                     hidden=hidden,
                     turns=turns,
                     text=text,

@@ -58,6 +58,7 @@ from pagemind.runtime.upgrade import Upgrade, upgrade
 from pagemind.runtime.writer import AgentWriter
 
 if TYPE_CHECKING:
+    from pagemind.runtime.fork import Forked
     from pagemind.runtime.portable.carried import Carried
 
 DEFAULT_DEFINITION = "assistant"
@@ -411,6 +412,30 @@ class Runtime:
     def path(self, name: str) -> Path:
         """The agent's folder."""
         return self.home.folder(self.home.find(checked_name(name)).id)
+
+    def fork(self, agent: str | Agent, name: str, at: int | datetime | None = None) -> "Forked":
+        """Copy an agent, also one that is in use, under another name: as it is now, or as it was at
+        the end of the turn in which a message or a time is. Raises AgentExists, InvalidName,
+        UnknownAgent, NotFound."""
+        from pagemind.runtime.fork import fork
+
+        source = self.home.find(agent.name if isinstance(agent, Agent) else checked_name(agent))
+        with self._lock:
+            opened = self._agents.get(source.id)
+        with ExitStack() as stack:
+            rest = False
+            if opened is not None:
+                stack.enter_context(opened[0].at_rest())
+                rest = stack.enter_context(self._write_back.paused(source.id))
+            return fork(
+                self.home,
+                source,
+                name,
+                at,
+                clock=self.clock,
+                count=self.counter.count,
+                tables_rest=rest,
+            )
 
     def delete(self, name: str, *, wait: float = 0.0) -> AgentInfo:
         """Remove an agent and its folder; what it was. Raises AgentInUse, UnknownAgent."""

@@ -15,8 +15,10 @@ paid.
 Whoever calls holds the agent for writing, between turns.
 """
 
+import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta, tzinfo
 
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import NotFound, UserError
@@ -25,8 +27,25 @@ from pagemind.runtime.moved import Change, Kind, Moved, Part, Reverted, TurnSeen
 from pagemind.runtime.state.lines import Move, Range, on_line, without
 from pagemind.runtime.state.state import State
 from pagemind.runtime.view import View
+from pagemind.runtime.when import parse_span
 
+_MESSAGE = re.compile(r"[mM]?(\d{1,18})")
 _PERSON = "user"  # whoever rewinds is a person, and is the author of what is put back
+
+
+def point(written: str, now: datetime) -> int | datetime:
+    """What a person writes for a moment: m45 or 45, or a time, whose end is meant (the end of that
+    day). Raises UserError."""
+    text = written.strip()
+    if match := _MESSAGE.fullmatch(text):
+        return int(match[1])
+    try:
+        return parse_span(text, now).end - timedelta(microseconds=1)
+    except ValueError:
+        raise UserError(
+            f"{written[:60]!r} is neither a message nor a time",
+            hint="write it like m45, or like 2026-05-08, 8 May 14:00, yesterday, 3 days ago",
+        ) from None
 
 
 class _OnlyLooking(Exception):
@@ -46,6 +65,7 @@ class TimeMachine:
         count: Callable[[str], int],
         live: bool,
         effect: Callable[[str], str],
+        zone: tzinfo,
         moved: Callable[[], None] = lambda: None,
     ) -> None:
         self._name = name
@@ -54,7 +74,12 @@ class TimeMachine:
         self._count = count
         self._live = live
         self._effect = effect
+        self._zone = zone
         self._moved = moved
+
+    def now(self) -> datetime:
+        """The time, where the agent is."""
+        return self._state.clock.now().astimezone(self._zone)
 
     # --- where to -------------------------------------------------------------------------------
 
@@ -70,8 +95,8 @@ class TimeMachine:
                 f"{turns} turns cannot be taken back", hint=there if last else "there is none"
             )
         before = self._turn_start(min(turn.first_seq for turn in last))
-        noun = "turn" if turns == 1 else f"{turns} turns"
-        return self._cut(before, "undo", f"undo of {noun} before m{before}", apply)
+        noun = "1 turn" if turns == 1 else f"{turns} turns"
+        return self._cut(before, "undo", f"undo of {noun}, before m{before}", apply)
 
     def rewind(self, to: int | datetime, *, apply: bool = True) -> Moved:
         """Go back to the end of the turn that a message stands in; 0 is before the first. Without
@@ -83,7 +108,8 @@ class TimeMachine:
         end = self._turn_end(seq)
         before = self._next(end)
         if before is None:
-            when = f"after m{end}" if seq else "yet"
+            last = self._said_last(end + 1)
+            when = f"after m{last}" if last else "yet"
             raise UserError(f"nothing was said {when}", hint="there is nothing to take back")
         what = to.isoformat(timespec="seconds") if isinstance(to, datetime) else f"m{seq}"
         return self._cut(before, "rewind", f"rewind to {what}", apply)
@@ -202,6 +228,8 @@ class TimeMachine:
         hidden, shown = state.journal.recount(lost, gained)
         state.pages.follow(min(low for low, _ in [*lost, *gained]))
         reverted = self._restore(before, reason, at)
+        if back is not None:  # the changes that this takes back are those of the move itself
+            reverted = [replace(each, author="") for each in reverted]
         blocks = self._shown(before)
         state.history.take_up(epoch, reason, blocks)
         newest = state.history.epoch()

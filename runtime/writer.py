@@ -81,6 +81,7 @@ class AgentWriter(AgentReader, TiersWriter):
             count=self._counter.count,
             live=self.context.core.live,
             effect=effect,
+            zone=self.zone,
             moved=self._moved,
         )
 

@@ -88,7 +88,7 @@ BREACHES = [
     ("DELETE FROM texts", "epochs"),
     ("UPDATE texts SET text = text || 'x'", "texts"),
     ("UPDATE steps SET epoch = 1000 WHERE step = 2", "steps"),
-    ("INSERT INTO views VALUES (10000, 1, 'full', 0, 0)", "views"),
+    ("INSERT INTO views VALUES (10000, 1, 1, 'full', 0)", "views"),
     ("INSERT INTO pins VALUES ('m10000', '', 1)", "pins"),
     ("INSERT INTO pins VALUES ('d1', '', 1)", "pins"),
     ("INSERT INTO outbox (tier, key, op) VALUES ('recall', 10000, 'put')", "outbox"),

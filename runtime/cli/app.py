@@ -13,7 +13,9 @@ import typer
 
 from pagemind.runtime.cli import (
     agents,
+    agents_fork,
     agents_portable,
+    agents_rewind,
     archives,
     doctor,
     evaluate,
@@ -90,7 +92,13 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (HOUSE, "agents update", agents.update, "pagemind agents update ada -d my-agent.yaml"),
     (HOUSE, "agents delete", agents.delete, "pagemind agents delete ada --yes"),
     (HOUSE, "agents path", agents.path, 'du -sh "$(pagemind agents path ada)"'),
-    (HOUSE, "agents history", agents.history, "pagemind agents history ada --last 10"),
+    (HOUSE, "agents history", past_history.history, "pagemind agents history ada --last 10"),
+    (HOUSE, "agents diff", past_diff.diff, "pagemind agents diff ada m45"),
+    (HOUSE, "agents undo", agents_rewind.undo, "pagemind agents undo ada 2"),
+    (HOUSE, "agents rewind", agents_rewind.rewind, "pagemind agents rewind ada m45"),
+    (HOUSE, "agents lines", agents_rewind.lines, "pagemind agents lines ada"),
+    (HOUSE, "agents bring-back", agents_rewind.bring_back, "pagemind agents bring-back ada"),
+    (HOUSE, "agents fork", agents_fork.fork, "pagemind agents fork ada ada-2 --at m45"),
     (
         HOUSE,
         "agents export",

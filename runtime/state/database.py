@@ -158,6 +158,19 @@ class Database:
         finally:
             unfinished.unlink(missing_ok=True)
 
+    def copy_to(self, path: Path) -> None:
+        """A whole copy of this instant in a new file, which is on disk then."""
+        with self._lock, _translated(path):
+            copy = sqlite3.connect(path)
+            try:
+                self._connection.backup(copy)
+            finally:
+                copy.close()
+        try:
+            _flush(path)
+        except OSError as error:
+            raise _translated_os(path, error) from error
+
     def take(self) -> int:
         """Become the writer: later transactions of any earlier epoch are refused."""
         with self.transaction():

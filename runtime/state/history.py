@@ -18,6 +18,8 @@ from pagemind.runtime.state.lines import NOW
 from pagemind.runtime.view import View
 
 _ENDLESS = 1 << 62
+# Of a step: made by this agent, and not by one that it was forked from.
+OWN = "step > coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'copied_steps'), 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,18 +211,22 @@ class History:
             ),
         )
 
+    def copy_steps(self) -> None:
+        """All steps so far were made and paid by the agent that this one is a copy of."""
+        self._db.set_meta("copied_steps", str(self.last_step))
+
     def cost_since(self, at: str) -> float:
         """US dollars of known cost since a time (RFC 3339)."""
-        row = self._db.one("SELECT sum(cost) AS cost FROM steps WHERE at >= ?", (at,))
+        row = self._db.one(f"SELECT sum(cost) AS cost FROM steps WHERE at >= ? AND {OWN}", (at,))
         return float(row["cost"] or 0.0) if row else 0.0
 
     def usage(self, since: str = "") -> tuple[int, Usage, float, bool]:
-        """Over all steps, or those since a time (RFC 3339): how many, tokens, cost in US dollars,
-        and whether all of it is known."""
+        """Over all steps of its own, or those since a time (RFC 3339): how many, tokens, cost in US
+        dollars, and whether all of it is known."""
         row = self._db.one(
             "SELECT count(*) AS steps, sum(prompt_tokens) AS prompt, sum(completion_tokens) AS"
             " completion, sum(cached_tokens) AS cached, sum(cost) AS cost, count(cost) AS known"
-            " FROM steps WHERE at >= ?",
+            f" FROM steps WHERE at >= ? AND {OWN}",
             (since,),
         )
         assert row is not None
@@ -231,7 +237,7 @@ class History:
 
     def set_views(self, views: Mapping[int, View], *, since_step: int) -> None:
         self._db.write_many(
-            f"INSERT OR REPLACE INTO views VALUES (?,?,?,?,{NOW})",
+            f"INSERT OR REPLACE INTO views VALUES (?,?,{NOW},?,?)",
             [(seq, since_step, view.form, view.tokens) for seq, view in views.items()],
         )
 

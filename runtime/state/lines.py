@@ -22,8 +22,9 @@ CURRENT = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'line')"
 
 
 def on_line(seq: str, line: str = CURRENT) -> str:
-    """SQL that is true of a seq (a column, or ?) on a line, the current one by default. Where no
-    line was ever opened (an archive) everything is live."""
+    """SQL that is true of a seq on a line, the current one by default; `seq` is a parameter or a
+    column, with its table where it is called like one of line_ranges. Where no line was ever opened
+    everything is live."""
     return (
         "coalesce((SELECT coalesce(r.last_seq, 9223372036854775807) FROM line_ranges r"
         f" WHERE r.line = {line} AND r.first_seq <= {seq} ORDER BY r.first_seq DESC LIMIT 1),"

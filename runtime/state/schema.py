@@ -58,9 +58,9 @@ END;
 CREATE TABLE views (
     seq INTEGER NOT NULL,
     since_step INTEGER NOT NULL,
+    at_seq INTEGER NOT NULL,
     form TEXT NOT NULL,
     tokens INTEGER NOT NULL DEFAULT 0,
-    at_seq INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (seq, since_step, at_seq)
 ) WITHOUT ROWID;
 
@@ -397,13 +397,13 @@ WHEN old.kind IN ('talk', 'observation') AND (
 END;
 ALTER TABLE views RENAME TO views_1;
 CREATE TABLE views (
-    seq INTEGER NOT NULL, since_step INTEGER NOT NULL, form TEXT NOT NULL,
-    tokens INTEGER NOT NULL DEFAULT 0, at_seq INTEGER NOT NULL DEFAULT 0,
+    seq INTEGER NOT NULL, since_step INTEGER NOT NULL, at_seq INTEGER NOT NULL,
+    form TEXT NOT NULL, tokens INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (seq, since_step, at_seq)
 ) WITHOUT ROWID;
-INSERT INTO views SELECT seq, since_step, form, tokens, coalesce(
+INSERT INTO views SELECT seq, since_step, coalesce(
     (SELECT last_seq FROM steps WHERE step = since_step),
-    (SELECT max(seq) FROM messages), 0) FROM views_1;
+    (SELECT max(seq) FROM messages), 0), form, tokens FROM views_1;
 DROP TABLE views_1;
 CREATE TABLE line_moves (
     seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, before INTEGER,

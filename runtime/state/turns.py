@@ -112,10 +112,14 @@ class Turns:
         row = self._db.one("SELECT * FROM turns WHERE client_id = ?", (client_id,))
         return _turn_of(row) if row else None
 
-    def newest(self, limit: int) -> list[TurnRow]:
-        """Of the current line, newest first."""
+    def newest(
+        self, limit: int, *, before: int | None = None, every_line: bool = False
+    ) -> list[TurnRow]:
+        """Of the current line, or of all, newest first; those before a turn."""
         rows = self._db.rows(
-            f"SELECT * FROM turns WHERE {on_line('first_seq')} ORDER BY turn DESC LIMIT ?", (limit,)
+            f"SELECT * FROM turns WHERE turn < ? AND (? OR {on_line('turns.first_seq')})"
+            " ORDER BY turn DESC LIMIT ?",
+            (before if before is not None else 1 << 62, every_line, limit),
         )
         return [_turn_of(row) for row in rows]
 
@@ -126,9 +130,11 @@ class Turns:
         )
         return [_turn_of(row) for row in rows]
 
-    def count(self) -> int:
-        """Those of the current line."""
-        return self._db.number(f"SELECT count(*) FROM turns WHERE {on_line('first_seq')}")
+    def count(self, *, every_line: bool = False) -> int:
+        """Those of the current line, or of all."""
+        if every_line:
+            return self._db.number("SELECT count(*) FROM turns")
+        return self._db.number(f"SELECT count(*) FROM turns WHERE {on_line('turns.first_seq')}")
 
     def unfinished(self) -> list[TurnRow]:
         """Turns that no process has closed."""

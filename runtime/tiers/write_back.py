@@ -9,7 +9,8 @@ looks) and are tried again later. An item is done only after its commit, so a cr
 import atexit
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 
@@ -183,6 +184,21 @@ class WriteBack:
             except PagemindError as error:
                 _log.warning("compaction failed: %s", error)
             finally:
+                agent.busy.release()
+
+    @contextmanager
+    def paused(self, key: str, timeout: float = WRITE_BACK_EXIT_SECONDS) -> Iterator[bool]:
+        """Nothing is written to an agent's tables meanwhile; False if a batch is still under way
+        after `timeout` seconds."""
+        agent = self._agents.get(key)
+        if agent is None:
+            yield True
+            return
+        stopped = agent.busy.acquire(timeout=timeout)
+        try:
+            yield stopped
+        finally:
+            if stopped:
                 agent.busy.release()
 
     def status(self, key: str) -> WriteBackStatus:

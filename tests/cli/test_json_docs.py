@@ -110,6 +110,16 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         hold(section, ran.json, may_lack="hot[]" if section == "inspect" else "")
 
 
+def test_the_time_machine_is_as_documented(full: Cli) -> None:
+    """What it takes back, which lines there are, and what a copy is."""
+    undo = full("agents", "rewind", "ada", "m2", "--yes", "--json").json
+    hold("agents undo", undo, may_lack="world")
+    full("observe", "ada", "It rains.", "--source", "weather")
+    hold("agents lines", full("agents", "lines", "ada", "--json").json)
+    fork = full("agents", "fork", "ada", "bob", "--at", "m2", "--json").json
+    hold("agents fork", fork)
+
+
 def test_a_turn_is_as_documented(full: Cli) -> None:
     """Without a function called, the keys of calls are absent; all others are there."""
     hold("send", full("send", "ada", "Hello", "--json").json, may_lack="tool_calls[]")
