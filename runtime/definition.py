@@ -114,6 +114,12 @@ class AgentDefinition(Section):
         """Whether the definition says this itself; otherwise the value is a default."""
         return key in self.model_fields_set
 
+    def stating(self, **values: str) -> Self:
+        """The same with these said, as if they stood in it. Raises DefinitionError."""
+        stored = json.loads(self.to_json())
+        stored["definition"].update(values)
+        return self.from_json(json.dumps(stored))
+
     @property
     def summarizer_name(self) -> str | None:
         """The model that writes summaries, if it is not the agent's own."""

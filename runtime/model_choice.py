@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pagemind.runtime import yaml_reader
+from pagemind.runtime import config
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import NoModel, UserError
 from pagemind.runtime.model import Model
@@ -85,8 +85,8 @@ def choose(
         )
     if named := environ.get("PAGEMIND_MODEL", "").strip():
         return ModelChoice(named, "PAGEMIND_MODEL")
-    if named := _configured(home / "config.yaml"):
-        return ModelChoice(named, str(home / "config.yaml"))
+    if named := config.load(home).model:
+        return ModelChoice(named, str(config.path_of(home)))
     keys = [key for key in PROVIDERS if environ.get(key)]
     if len(keys) == 1:
         return ModelChoice(PROVIDERS[keys[0]], f"{keys[0]} is set")
@@ -107,19 +107,16 @@ def choose(
     )
 
 
-def _configured(path: Path) -> str:
-    """`model:` of config.yaml; "" where there is no such file or line."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
-    document = yaml_reader.read(yaml_reader.decode(data, str(path)), str(path))
-    value = document.value.get("model", "")
-    if not isinstance(value, str):
-        raise UserError(f"{path}: model must be a name such as openai/gpt-4o-mini")
-    return value.strip()
+def usable_models(home: Path, environ: Mapping[str, str] | None = None) -> list[ModelChoice]:
+    """All that could be used here: keys in the environment, a server on loopback, pulled models."""
+    environ = os.environ if environ is None else environ
+    found = [
+        ModelChoice(name, f"{key} is set") for key, name in PROVIDERS.items() if environ.get(key)
+    ]
+    if server := _loopback():
+        found.append(server)
+    pulled = [f"local/{each.name}" for each in installed(home)]
+    return [*found, *(ModelChoice(name, "the local model you pulled") for name in pulled)]
 
 
 def _loopback() -> ModelChoice | None:

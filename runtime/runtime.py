@@ -22,6 +22,7 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import boot, check_fits, first_blocks
 from pagemind.runtime.clock import Clock, SystemClock
+from pagemind.runtime.config import load as load_config
 from pagemind.runtime.definition import AgentDefinition, load_definition
 from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel, PagemindError
 from pagemind.runtime.memory import Memory
@@ -173,11 +174,14 @@ class Runtime:
         Raises AgentExists, InvalidName, DefinitionError, WindowTooSmall.
         """
         name = checked_name(name)
+        configured = load_config(self.home.path)
         checked = (
             definition
             if isinstance(definition, AgentDefinition)
-            else load_definition(definition or DEFAULT_DEFINITION)
+            else load_definition(definition or configured.definition or DEFAULT_DEFINITION)
         )
+        if configured.embedding and not checked.states("embedding"):
+            checked = checked.stating(embedding=configured.embedding)
         if checked.context_window is not None:
             check_fits(checked, self._first_protocol(checked, model), self.counter)
         self.home.sweep()

@@ -18,7 +18,7 @@ FLOORS: dict[int, str] = {
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls
-          fifo_queue request_digest document intake faces naming eval_cases image_header trace_file
+          fifo_queue request_digest document intake faces naming eval_cases image_header trace_file config
           exchange""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",

@@ -17,8 +17,10 @@ from pagemind.runtime.cli import (
     agents_portable,
     agents_rewind,
     archives,
+    config,
     doctor,
     evaluate,
+    init,
     inspect,
     memory_change,
     memory_compact,
@@ -31,6 +33,8 @@ from pagemind.runtime.cli import (
     observe,
     replay,
     send,
+    shell_completion,
+    start,
     upgrade,
     usage,
 )
@@ -86,6 +90,13 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
         "pagemind archives reembed handbook --embedding local/minilm",
     ),
     (MEMORY, "archives delete", archives.delete, "pagemind archives delete handbook --yes"),
+    (HOUSE, "init", init.init, "pagemind init --model openai/gpt-4o-mini --name ada --yes"),
+    (HOUSE, "config list", config.list_config, "pagemind config list"),
+    (HOUSE, "config get", config.get, "pagemind config get model"),
+    (HOUSE, "config set", config.set_, "pagemind config set model openai/gpt-4o-mini"),
+    (HOUSE, "config unset", config.unset, "pagemind config unset embedding"),
+    (HOUSE, "config path", config.path, 'cat "$(pagemind config path)"'),
+    (HOUSE, "completion", shell_completion.completion, "source <(pagemind completion bash)"),
     (HOUSE, "agents list", agents.list_agents, "pagemind agents list --json"),
     (HOUSE, "agents show", agents.show, "pagemind agents show ada"),
     (HOUSE, "agents new", agents.new, "pagemind agents new ada -d my-agent.yaml"),
@@ -122,6 +133,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
 GROUPS = {
     "archives": "Shared archives: passages that many agents may read.",
     "memory": "Read and change what an agent remembers.",
+    "config": "What holds for every agent: the file config.yaml of the home.",
     "agents": "Make, look at, change and delete agents.",
     "models": "Local models: no key, no network at run time.",
 }
@@ -201,6 +213,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that cannot show a letter gets its number
             stream.reconfigure(errors="backslashreplace")
+    if shell_completion.VARIABLE in os.environ:
+        shell_completion.prepare()
+    elif not words:
+        start.show()
+        return 0
     try:
         code = build()(args=words, prog_name="pagemind", standalone_mode=False)
         sys.stdout.flush()

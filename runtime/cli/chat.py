@@ -20,12 +20,17 @@ from pagemind.runtime.cli.options import (
     Wait,
     WithOtel,
 )
+from pagemind.runtime.cli.shell_completion import agent_names
 
 
 def chat(
     agent: Annotated[
         str,
-        typer.Argument(metavar="AGENT", help="An agent, new or known; default: the one used last."),
+        typer.Argument(
+            metavar="AGENT",
+            help="An agent, new or known; default: the one used last.",
+            autocompletion=agent_names,
+        ),
     ] = "",
     definition: DefinitionName = None,
     model: ModelName = None,

@@ -5,8 +5,16 @@ from typing import Annotated
 
 import typer
 
+from pagemind.runtime.cli.shell_completion import agent_names
+
 AgentName = Annotated[
-    str, typer.Argument(metavar="AGENT", help="The agent's name.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="AGENT",
+        help="The agent's name.",
+        show_default=False,
+        autocompletion=agent_names,
+    ),
 ]
 HomeFolder = Annotated[
     str | None,

@@ -35,6 +35,7 @@ class Watching:
     def open(self, home: str | None) -> "Runtime":
         """The runtime of a home, watched so. Raises UserError, MissingExtra."""
         from pagemind.runtime.clock import SystemClock
+        from pagemind.runtime.config import load
         from pagemind.runtime.recorder import Recorder
         from pagemind.runtime.runtime import Runtime
         from pagemind.runtime.spans import wanted
@@ -42,7 +43,10 @@ class Watching:
         recorder = None
         if self.trace is not None:
             recorder = Recorder(self.trace, SystemClock(), content=self.content)
-        return Runtime(home, trace=recorder, watch=wanted(asked=self.otel))
+        asked = self.otel
+        if not asked and home != ":memory:":
+            asked = load(home_path(home)).otel or False
+        return Runtime(home, trace=recorder, watch=wanted(asked=asked))
 
 
 UNWATCHED = Watching()

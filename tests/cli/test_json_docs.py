@@ -98,6 +98,8 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "models path": ["models", "path"],
         "usage": ["usage"],
         "usage --by": ["usage", "--by", "purpose"],
+        "init": ["init", "--model", "scripted/echo", "--embedding", "none"],
+        "config list": ["config", "list"],
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory compact": ["memory", "compact", "ada"],
