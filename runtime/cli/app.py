@@ -4,6 +4,7 @@ A command is a function with a light signature in a file of its own; whatever is
 inside it, so that every `--help` is quick. Whatever a command raises becomes output in failure.py.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
