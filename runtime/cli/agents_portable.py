@@ -92,7 +92,7 @@ def _tell(done: "Carried", as_json: bool, verb: str) -> None:
             (done.pages, "page"),
         )
     )
-    vectors = f"{done.embeddings:,}" if done.embeddings else "none; they are made anew when it runs"
+    vectors = f"{done.embeddings:,}" if done.embeddings else "none; they are made when it runs"
     rows: list[tuple[str, object]] = [(verb, done.agent), ("holds", holds)]
     if done.since is not None:
         rows.append(("adds", f"what came after m{done.since}" if done.since else "all of it"))
