@@ -134,7 +134,7 @@ def test_a_fork_goes_its_own_way(talked: Cli) -> None:
     assert talked("send", "bob", "Another.").code == 0
     assert said(talked, "bob") == ["One.", "Two.", "Another."]
     assert said(talked) == ["One.", "Two.", "Three."]
-    assert "m7" in talked("agents", "history", "bob").out
+    assert "m8" in talked("agents", "history", "bob").out
 
 
 def test_the_hash_is_that_of_what_is_remembered(talked: Cli) -> None:
