@@ -126,7 +126,7 @@ class _Export:
         )
         container.add(DEFINITION, definition.encode("utf-8") + b"\n")
         tables = self._tables(container, chosen)
-        self._blobs(container)
+        blobs = self._blobs(container, chosen)
         made_by = self._vectors(container, chosen) if embeddings else None
         left_out = self._secrets.left_out
         self.notes += [f"left out: {each}" for each in left_out]
@@ -156,6 +156,7 @@ class _Export:
             tables=tables,
             embeddings=made_by,
             base=chosen.base,
+            blobs=blobs,
             left_out=left_out,
             members=dict(sorted(container.members.items())),
         )
@@ -185,9 +186,11 @@ class _Export:
             )
         return states
 
-    def _blobs(self, container: ContainerWriter) -> None:
-        """Files beside the database, each named by its hash. Whatever else lies there stays."""
+    def _blobs(self, container: ContainerWriter, chosen: Plan) -> list[str]:
+        """Files beside the database, each named by its hash; all that there are. Whatever else
+        lies there stays."""
         folder = self._state.folder / "blobs"
+        found: list[str] = []
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if path.is_symlink() or not path.is_file() or not _HASH.fullmatch(path.name):
                 continue
@@ -195,10 +198,14 @@ class _Export:
                 if hashlib.file_digest(file, "sha256").hexdigest() != path.name:
                     self.notes.append(f"the blob {path.name[:12]}… is damaged and was left out")
                     continue
+                found.append(path.name)
+                if path.name in chosen.blobs:
+                    continue
                 file.seek(0)
                 with container.member(f"blobs/{path.name}") as stream:
                     while chunk := file.read(_CHUNK):
                         stream.write(chunk)
+        return found
 
     def _vectors(self, container: ContainerWriter, chosen: Plan) -> Embeddings | None:
         store = TierStore(self._state.tiers, None, agent=self._registered.name)

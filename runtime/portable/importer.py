@@ -190,7 +190,10 @@ class _Import:
                 if hashlib.file_digest(data, "sha256").hexdigest() != sha256:
                     raise BadExport(f"{self._path}: {name} is not what its name says")
             (folder / "blobs").mkdir(exist_ok=True)
-            shutil.move(file, folder / "blobs" / sha256)
+            file.replace(folder / "blobs" / sha256)
+        there = folder / "blobs"
+        if lost := [each for each in self._manifest.blobs if not (there / each).is_file()]:
+            self._notes.append(f"{len(lost):,} blobs are not in the file, nor here")
 
     def _vectors(self, state: State, name: str) -> None:
         """Put the rows into the tiers with the vectors that the file has, where they fit."""

@@ -42,10 +42,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Of every table its part; `base` is None for a whole export."""
+    """Of every table its part, and the blobs that are there already; `base` is None for a whole
+    export."""
 
     parts: dict[str, Part]
     base: Base | None = None
+    blobs: frozenset[str] = frozenset()
 
     def of(self, table: str) -> Part:
         return self.parts.get(table, Part())
@@ -72,7 +74,8 @@ def plan(
                 hint=f"give a file that was exported from {name}",
             )
         tables = {key: state.sha256 for key, state in found.tables.items()}
-        return Plan(_compared(found, database, secrets), Base(seq=found.seq, tables=tables))
+        base = Base(seq=found.seq, tables=tables)
+        return Plan(_compared(found, database, secrets), base, frozenset(found.blobs))
     if not 0 <= found <= last:
         raise UserError(
             f"there is no m{found}: {name} ends at m{last}",

@@ -92,6 +92,7 @@ class Manifest(_Part):
     tables: dict[str, TableState]
     embeddings: Embeddings | None = None
     base: Base | None = None
+    blobs: list[Sha256] = []  # all of the agent's, also those that an increment does not carry
     left_out: list[str] = []  # secrets that were taken out, by where they stood
     members: dict[str, Member]
 

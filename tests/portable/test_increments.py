@@ -1,5 +1,6 @@
 """An increment carries an agent on that was imported from what it goes on from, and no other."""
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +111,37 @@ def test_a_correction_of_the_past_is_carried(runtime: Runtime, tmp_path: Path) -
     runtime.export_agent("ada", tmp_path / "1.pmz", since=tmp_path / "0.pmz")
     runtime.import_agent(tmp_path / "1.pmz", name="eva")
     same(runtime, "ada", "eva")
+
+
+def test_what_was_taken_back_is_carried(runtime: Runtime, tmp_path: Path) -> None:
+    """Turns that were undone are hidden in the copy too, and come back there as here."""
+    lived(runtime, turns=8).close()
+    runtime.export_agent("ada", tmp_path / "0.pmz")
+    runtime.import_agent(tmp_path / "0.pmz", name="eva")
+    agent = runtime.agent("ada", model=ScriptedModel(["Yes."]))
+    agent.undo(3)
+    agent.send("Another way.")
+    runtime.drain(agent)
+    agent.close()
+    runtime.export_agent("ada", tmp_path / "1.pmz", since=tmp_path / "0.pmz")
+    runtime.import_agent(tmp_path / "1.pmz", name="eva")
+    same(runtime, "ada", "eva")
+
+
+def test_a_blob_is_carried_once(runtime: Runtime, tmp_path: Path) -> None:
+    """The copy has it from the first file on; where it never came, that is said."""
+    lived(runtime, turns=2).close()
+    blobs = runtime.path("ada") / "blobs"
+    blobs.mkdir()
+    for number, data in enumerate((b"one", b"two")):
+        (blobs / hashlib.sha256(data).hexdigest()).write_bytes(data)
+        since = tmp_path / "0.pmz" if number else None
+        runtime.export_agent("ada", tmp_path / f"{number}.pmz", since=since)
+        told = manifest(tmp_path / f"{number}.pmz")
+        assert len(told["blobs"]) == number + 1
+        assert len([name for name in told["members"] if name.startswith("blobs/")]) == 1
+        assert not runtime.import_agent(tmp_path / f"{number}.pmz", name="eva").notes
+    assert len(list((runtime.path("eva") / "blobs").iterdir())) == 2
 
 
 def refuses(runtime: Runtime, path: Path, *words: str) -> None:
