@@ -35,6 +35,7 @@ from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarised, Summarizer
 from pagemind.runtime.trace import Observer, TraceEvent
+from pagemind.runtime.usual_words import UsualWords
 from pagemind.runtime.view import View
 
 
@@ -73,6 +74,7 @@ class Flusher:
         parts: Parts = ALL,
     ) -> None:
         self._state = state
+        self._usual = UsualWords(state)
         self._context = context
         self._summarizer = summarizer
         self._pinning = pinning
@@ -157,7 +159,8 @@ class Flusher:
         first = newest.queue_start if newest else 1
         # What is pinned is read here, once a flush, and stands in the epoch from here on.
         pinned = self._pinning.section(pin_budget(before))
-        target = self._target(before, keep, pinned, exact=exact, ask=ask)
+        asks = ask and self._summarizer.asks
+        target = self._target(before, keep, pinned, exact=exact, asks=asks)
         spare = _page_tokens(before.room)
         out = self._evict(event_seq, first, target, spare=spare, exact=exact)
         pages = self._pages(out.gone, before.room, first, out.queue_start) if out.gone else []
@@ -213,7 +216,9 @@ class Flusher:
         newest = self._state.history.epoch()
         first = newest.queue_start if newest else 1
         pinned = self._pinning.section(pin_budget(before))
-        target = self._target(before, keep, pinned)
+        # Who looks at an agent has no model: whoever wrote the last summary will write the next.
+        last = self._state.pages.summary(newest.summary) if newest else None
+        target = self._target(before, keep, pinned, asks=bool(last and last.author != "runtime"))
         spare = _page_tokens(before.room)
         return group(self._evict(None, first, target, spare=spare, exact=False).gone)
 
@@ -225,7 +230,7 @@ class Flusher:
         )
 
     def _target(
-        self, before: Pressure, keep: int, pinned: Pinned, *, exact: bool = False, ask: bool = True
+        self, before: Pressure, keep: int, pinned: Pinned, *, asks: bool, exact: bool = False
     ) -> int:
         """What the queue may be after a flush that leaves about `keep` tokens of all that is paged.
 
@@ -236,7 +241,7 @@ class Flusher:
         """
         summary, table = self._budgets(before)
         if not exact:
-            if ask and self._summarizer.asks and (last := self._count(self._context.summary)):
+            if asks and (last := self._count(self._context.summary)):
                 summary = min(summary, max(summary // 3, int(last * SUMMARY_GROWTH)))
             pages = before.paged // _page_tokens(before.room) + 1
             lines = pages * (GIST_TOKENS + TABLE_LINE_TOKENS)
@@ -329,7 +334,8 @@ class Flusher:
             end = runs[at + 1][0].first_seq if at + 1 < len(runs) else queue_start
             messages = [m for g in run for m in g.messages if m.kind not in ("notice", "reading")]
             times = [m.recorded_at for g in run for m in g.messages if m.recorded_at is not None]
-            words = keywords([m.text for m in messages if m.role != "tool"])
+            texts = [m.text for m in messages if m.role != "tool"]
+            words = keywords(texts, rarity=self._usual.weight)
             number += 1
             pages.append(
                 Page(

@@ -245,7 +245,7 @@ SECRET_MIN_CHARS = 8  # a shorter value of a variable would be found in innocent
 
 CHRONICLE_ROWS = 500  # read at once by who reads all of an agent
 INSPECTOR_ROWS = 1000  # in one piece of an inspector's page …
-INSPECTOR_PIECE_CHARS = 1 << 20  # … or so many characters: a browser unpacks it in some milliseconds
+INSPECTOR_PIECE_CHARS = 1 << 20  # … or so many characters: unpacked in some milliseconds
 INSPECTOR_TEXT_CHARS = 50_000  # of one text in it; of a longer one its start is shown
 
 # --- documents ----------------------------------------------------------------------------------

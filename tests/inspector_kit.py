@@ -33,8 +33,9 @@ def lively(home: Path, turns: int = 40) -> None:
         if number % 7 == 2:
             script.append(call("archival_insert", content=f"Berth {number}. {NASTY}"))
         script.append(f"Reply {number} about item K{number:04d}.")
-    clock = FrozenClock()
-    with runtime_at(home, clock) as runtime:
+    with runtime_at(home) as runtime:
+        clock = runtime.clock
+        assert isinstance(clock, FrozenClock)
         model = ScriptedModel(script, after="I see.", count=lambda text: len(text) // 4 + 1)
         agent = runtime.agent("ada", definition=small(limit=2000), model=model)
         for number in range(turns):

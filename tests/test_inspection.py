@@ -14,7 +14,7 @@ def looked_at(home: Path) -> Inspection:
         return reader.inspect()
 
 
-@pytest.mark.parametrize("turns", [3, 9, 14, 21])
+@pytest.mark.parametrize("turns", [3, 9, 14, 21, 30])
 def test_what_would_be_evicted_next_is_what_a_flush_takes(tmp_path: Path, turns: int) -> None:
     """To the message; groups of calls stay whole, and looking changes nothing."""
     script = [call("core_append", block="human", content="Sam."), "Noted."] * 40
@@ -23,18 +23,15 @@ def test_what_would_be_evicted_next_is_what_a_flush_takes(tmp_path: Path, turns:
             agent.send(sentence(number))
     before = looked_at(tmp_path)
     assert looked_at(tmp_path) == before
-    with agent_at(tmp_path, ScriptedModel()) as agent:
-        start = next(iter(agent.context.queue)).seq
-        agent.queue_manager.flush(None, ask=False)
+    with agent_at(tmp_path, ScriptedModel(after="They spoke.")) as agent:
+        shown = [entry.seq for entry in agent.context.queue]
+        agent.queue_manager.flush(None)
         epoch = agent.state.history.epoch()
     assert epoch is not None
-    if not before.evicted:
-        assert epoch.queue_start == start
-        return
     gone = [m.seq for group in before.evicted for m in group.messages]
-    assert gone == list(range(gone[0], epoch.queue_start))
-    assert before.evicted[0].first_seq == gone[0]
-    assert 0 < before.freed <= before.pressure.sections["queue"]
+    assert gone == [seq for seq in shown if seq < epoch.queue_start]
+    assert (before.freed > 0) == bool(gone)
+    assert before.freed <= before.pressure.sections["queue"]
 
 
 def test_where_the_summary_came_from_is_told(tmp_path: Path) -> None:

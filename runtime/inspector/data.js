@@ -4,10 +4,18 @@
 const data = { about: null, ready: null };
 
 async function unpack(element) {
-  const packed = Uint8Array.from(atob(element.textContent), (letter) => letter.charCodeAt(0));
+  const packed = bytesOf(element.textContent);
   element.remove(); // its text is not needed twice
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
+}
+
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
+  return bytes;
 }
 
 const pieces = (table) => [...document.querySelectorAll(`script[data-table="${table}"]`)];
@@ -15,12 +23,20 @@ const pieces = (table) => [...document.querySelectorAll(`script[data-table="${ta
 /** Rows as objects, with the names that the page was written with. */
 function named(table, rows) {
   const fields = data.about.tables[table];
-  return rows.map((row) => Object.fromEntries(fields.map((field, at) => [field, row[at]])));
+  return rows.map((row) => {
+    const named = {};
+    for (let at = 0; at < fields.length; at++) named[fields[at]] = row[at];
+    return named;
+  });
+}
+
+/** Whose page this is, and the window. */
+async function loadAbout() {
+  [data.about] = await unpack(pieces("about")[0]);
 }
 
 /** What every view needs, which is little beside the messages. */
 async function load() {
-  [data.about] = await unpack(pieces("about")[0]);
   for (const table of Object.keys(data.about.tables)) {
     data[table] = [];
     if (table === "messages") continue;

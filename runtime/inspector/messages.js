@@ -26,7 +26,7 @@ function drawMessages() {
     const found = [];
     for (let at = 0; at < data.messages.length; at += SLICE) {
       for (const message of data.messages.slice(at, at + SLICE)) {
-        if (message && wanted(message) && holdsAll(words, searched(message))) found.push(message);
+        if (message && wanted(message) && speaksOf(message, words)) found.push(message);
       }
       if (at + SLICE < data.messages.length) await pause();
       if (mine !== run) return null; // a newer search runs
@@ -41,10 +41,13 @@ function drawMessages() {
   list.set(data.messages, data.messages.length - 1);
 }
 
-const searched = (message) =>
-  message.calls.length
-    ? `${message.text} ${message.speaker} ${message.calls.flat().join(" ")}`
-    : `${message.text} ${message.speaker}`;
+const speaksOf = (message, words) =>
+  words.every(
+    (word) =>
+      word.test(message.text) ||
+      word.test(message.speaker) ||
+      message.calls.some((call) => word.test(call[0]) || word.test(call[1])),
+  );
 
 function fits(role) {
   if (!role) return () => true;
@@ -124,14 +127,14 @@ function pretty(json) {
 
 // --- search --------------------------------------------------------------------------------------
 
-const wordsOf = (text) => text.split(/\s+/).filter(Boolean).map((word) => new RegExp(word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "iu"));
+const wordsOf = (text) => text.split(/\s+/).filter(Boolean).map((word) => new RegExp(word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"));
 
 const holdsAll = (words, text) => words.every((word) => word.test(text));
 
 /** The text with the words marked. */
 function marked(text, words) {
   if (!words.length) return [text];
-  const any = new RegExp(`(${words.map((word) => word.source).join("|")})`, "iu");
+  const any = new RegExp(`(${words.map((word) => word.source).join("|")})`, "i");
   return text.split(any).map((piece, at) => (at % 2 ? make("mark", {}, piece) : piece));
 }
 

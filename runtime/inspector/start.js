@@ -49,16 +49,19 @@ function keys(event) {
 
 async function start() {
   say("unpacking …");
-  await load();
+  await loadAbout();
   const { name, made_at, zone } = data.about;
   setZone(zone);
   document.getElementById("name").textContent = name;
+  drawWindow();
+  if (!location.hash || location.hash === "#window") show("window");
+  await load();
   document.getElementById("about").textContent =
     `as of ${when(Date.parse(made_at) / 1000)} · ${count(data.turns.length, "turn")} · ${count(data.leaves.length, "page")}`;
   data.ready = new Promise((done) => (data.loaded = done));
   const total = pieces("messages").reduce((sum, piece) => sum + Number(piece.dataset.rows), 0);
   data.messages.length = total;
-  for (const draw of [drawWindow, drawTimeline, drawPages, drawCore, drawPassages, drawMessages]) draw();
+  for (const draw of [drawTimeline, drawPages, drawCore, drawPassages, drawMessages]) draw();
   addEventListener("hashchange", go);
   addEventListener("keydown", keys);
   go();

@@ -14,7 +14,7 @@ from inspector_kit import NASTY, embedded, lively, page_of, reading
 from kernel_kit import agent_at, small
 
 from pagemind.runtime.inspector.page import SCRIPTS, asset, write_page
-from pagemind.runtime.inspector.tables import TABLES, Tables
+from pagemind.runtime.inspector.tables import TABLES
 from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.settings import INSPECTOR_TEXT_CHARS
 from pagemind.runtime.testing import ScriptedModel
@@ -120,15 +120,24 @@ def test_a_very_long_message_is_cut_and_says_so(tmp_path: Path) -> None:
     assert text.endswith(f"[… {4 * INSPECTOR_TEXT_CHARS:,} more characters]")
 
 
-def test_what_was_rewound_is_marked(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is not on the agent's line is there, and not live."""
-    at = TABLES["messages"].index("live")
-    with reading(home) as reader:
-        monkeypatch.setattr(
-            type(reader.state.journal), "live_ranges", lambda journal: [(1, 5), (9, 1 << 60)]
-        )
-        rows = list(Tables(reader.state).rows("messages"))
-    assert [row[0] for row in rows if not row[at]] == [6, 7, 8]
+def test_what_was_taken_back_is_marked(tmp_path: Path) -> None:
+    """It is there, and not live: messages by their number, pages by their line."""
+    lively(tmp_path, 12)
+    with agent_at(tmp_path, ScriptedModel(after="I see.")) as agent:
+        first = agent.state.journal.last_seq + 1
+        agent.send("Forget this.")
+        last = agent.state.journal.last_seq
+        agent.undo(1)
+        agent.send("And this stays.")
+    tables = embedded(page_of(tmp_path))
+    messages = [dict(zip(TABLES["messages"], row, strict=True)) for row in tables["messages"]]
+    dead = [row["seq"] for row in messages if not row["live"]]
+    assert dead == list(range(first, last + 1))
+    assert messages[first - 1]["text"] == "Forget this."
+    with reading(tmp_path) as reader:
+        numbers = [page.number for page in reader.state.pages.all()]
+    pages = [dict(zip(TABLES["pages"], row, strict=True)) for row in tables["pages"]]
+    assert [p["number"] for p in pages if p["live"] and p["kind"] == "page"] == numbers
 
 
 # --- that nothing of it can do harm ---------------------------------------------------------------
