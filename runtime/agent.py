@@ -110,6 +110,7 @@ class Agent:
         self._gists = IdleGists(gists, self._lock, name=name)
         self._unclosed = False  # a turn runs, or could not be closed
         self._watch: Observer = ignore
+        self.settles = True  # False: whoever drives it says when (a replay)
 
     def watch(self, observer: Observer) -> None:
         """Have every turn watched, and what runs in the idle, beside its own observer."""
@@ -521,6 +522,8 @@ class Agent:
 
     def _settle(self) -> None:
         """A flush that is nearly due runs now, so that the next turn does not wait for it."""
+        if not self.settles:
+            return
         if not self._background:
             self.queue_manager.settle()
         elif not self.queue_manager.settle_due():

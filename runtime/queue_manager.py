@@ -323,7 +323,8 @@ class QueueManager:
         """Page out the oldest groups and fold them into the summary (see Flusher.flush), down to
         about half of room, or to no more than `keep` tokens."""
         before = self.measure()
-        self.observer(TraceEvent("flush_started", {"used": before.used, "room": before.room}))
+        begun = {"reason": reason, "used": before.used, "room": before.room}
+        self.observer(TraceEvent("flush_started", begun))
         head = self.measure(refreshed=True)  # the flush takes edits of core memory into the head
         flushed = self._flusher.flush(
             event_seq,

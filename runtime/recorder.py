@@ -44,10 +44,9 @@ _log = logging.getLogger("pagemind.trace")
 # Without content these keep their words: names, ids and enumerations of the runtime's own.
 _PLAIN = frozenset(
     """agent asked at call_id currency do effect event finish id ids kind level mark message_ids
-    model protocol purpose role rung sha256 source stop_reason target tier type""".split()
+    model protocol purpose reason role rung sha256 source stop_reason target tier type""".split()
 )
 _NAMES = frozenset(("tool_called", "tool_returned", "answer"))  # where `name` is a function's
-_SETTLED = frozenset(("turn_ended", "flush_ended"))
 
 
 class Recorder:
@@ -91,6 +90,7 @@ class Recording:
         self._requests = 0
         self._digest = RequestDigest()
         self._before: ModelRequest | None = None
+        self._in_the_idle = False
         self._mark = recorder.last_mark(agent)
 
     def write(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -125,7 +125,10 @@ class Recording:
         if event.kind == "text_delta":  # a key may come in two pieces; the reply has it all
             data = {"chars": len(data["text"])}
         self.write(event.kind, data)
-        if event.kind in _SETTLED:
+        if event.kind == "flush_started":
+            self._in_the_idle = data["reason"] == "idle"
+        # What else changes the state between turns is not replayed: the next one starts from it.
+        if event.kind == "turn_ended" or (event.kind == "flush_ended" and self._in_the_idle):
             self._mark = mark(self._state.database)
 
     def _keep_state(self) -> None:

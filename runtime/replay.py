@@ -72,6 +72,8 @@ class _Part:
     prefetched: Prefetched | None = None
     gists: int = 0  # answers about gists that were kept before this turn
     ended: str = ""  # the stop reason
+    settled: bool = False  # a flush ran in the idle after it
+    left: bool = False  # the person did something else after it: the next part starts from there
 
 
 def replay(
@@ -165,7 +167,8 @@ def _parts(lines: Sequence[TraceLine], path: Path) -> tuple[list[_Part], dict[in
 def _take(part: _Part, line: TraceLine, exchange: Exchange | None) -> None:
     data = line.data
     if exchange is not None:
-        part.exchanges.append(exchange)
+        if not part.left or exchange.purpose == "gist":
+            part.exchanges.append(exchange)
     elif line.kind == "answer":
         part.answers[data["id"]] = data
     elif line.kind == "tool_returned":
@@ -176,6 +179,9 @@ def _take(part: _Part, line: TraceLine, exchange: Exchange | None) -> None:
         part.gists += 1
     elif line.kind == "turn_ended":
         part.ended = data["stop_reason"]
+    elif line.kind == "flush_started" and part.ended:
+        part.left = data["reason"] != "idle"
+        part.settled = part.settled or not part.left
 
 
 class ReplayClock(FrozenClock):
@@ -183,6 +189,7 @@ class ReplayClock(FrozenClock):
 
     def __init__(self, at: datetime, times: Mapping[int, datetime]) -> None:
         super().__init__(at)
+        self._ids = 1 << 48  # the record's own may have been made by a clock that stood still, too
         self._times = times
         self.next_seq: Callable[[], int] | None = None
 
@@ -216,6 +223,7 @@ class _Stage(Runtime):
             if part.state:
                 self._put(name, part.state)
             self._agent = self.agent(name, create=False)
+            self._agent.settles = False
             self._agent.prefetch = lambda seq, text: self._part.prefetched if self._part else None
             journal = self._agent.state.journal
             self._record_clock.next_seq = lambda: journal.last_seq + 1
@@ -233,11 +241,17 @@ class _Stage(Runtime):
         """Replay the turn; how it ended."""
         assert self._agent is not None
         body = part.line.data
-        with suppress(PagemindError):  # what it raises it raised then, or the requests will tell
+        try:
             if body["do"] == "retry":
-                return self._agent.retry(observer=observer).stop_reason
-            return self._agent.handle(event_from_json(body), observer=observer).stop_reason
-        return ""
+                result = self._agent.retry(observer=observer)
+            else:
+                result = self._agent.handle(event_from_json(body), observer=observer)
+            # In the record the next turn may have come before the flush that was due.
+            if part.settled:
+                self._agent.queue_manager.settle()
+        except PagemindError as error:  # it raised then, too, or the turn ended otherwise
+            return f"{type(error).__name__}: {error.message}"
+        return result.stop_reason
 
     def _leave(self) -> None:
         self._record_clock.next_seq = None

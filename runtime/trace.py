@@ -4,7 +4,7 @@ turn_started
 ├── prefetched               the memories before the event: ids, tokens, text
 ├── pressure_measured        used, room, level
 ├── warned                   the notice that went into the queue
-├── flush_started
+├── flush_started            reason: flush, idle, overflow, asked
 │   ├── page_written         id, first_seq, last_seq, tokens
 │   ├── summarised           rung of the ladder, tokens
 │   └── flush_ended          freed, used, pages

@@ -117,7 +117,8 @@ def read(path: Path) -> Iterator[TraceLine]:
     with file:
         number = 0
         for number, raw in enumerate(file, 1):
-            yield _line(raw, number, path)
+            if raw.strip():  # who opened the file while a line was being written ended it once more
+                yield _line(raw, number, path)
         if not number:
             raise UserError(f"{path} is empty", hint="`pagemind send AGENT TEXT --trace FILE`")
 

@@ -151,6 +151,44 @@ def test_gists_of_the_idle_are_replayed(trace: Path, tmp_path: Path) -> None:
     assert replay(trace).difference is None
 
 
+def test_what_the_idle_does_is_replayed_where_it_was_done(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads decide when a due flush runs, and whether a turn comes first; the file knows."""
+    monkeypatch.setattr("pagemind.runtime.idle_gists.GIST_IDLE_SECONDS", 0.02)
+    with Runtime(tmp_path / "home", embedder=HashingEmbedder(32), trace=trace) as runtime:
+        agent = runtime.agent("ada", definition(), model=model(), tools=[weather])
+        for number in range(1, 40):
+            agent.send(f"What of the boat and the lighthouse at {number}")
+    assert any('"reason": "idle"' in line for line in trace.read_text().splitlines())
+    assert replay(trace).difference is None
+
+
+def test_what_a_person_does_between_turns_is_taken_from_the_state(
+    trace: Path, tmp_path: Path
+) -> None:
+    """A flush, a pin, an insert, a block taken back: the next turn starts from what they left."""
+    clock = FrozenClock()
+    with Runtime(
+        tmp_path / "home", clock=clock, embedder=HashingEmbedder(32), background=False, trace=trace
+    ) as runtime:
+        agent = runtime.agent("ada", definition(), model=model(), tools=[weather])
+        for number in range(9, 16):
+            agent.send(f"What of the boat and the lighthouse at {number}")
+        agent.flush()
+        agent.send("What at 1")
+        agent.insert("The berth is 42.")
+        agent.send("What at 9")
+        agent.restore_block("human", 1)
+        agent.pin("m2")
+        agent.flush()
+        agent.new_conversation()
+        agent.send("What at 10")
+    replayed = replay(trace)
+    assert replayed.difference is None
+    assert replayed.turns == 10
+
+
 def test_failures_are_replayed(trace: Path, tmp_path: Path) -> None:
     """A model that fails, a prompt that is too long, a stop by the person: all as they were."""
     cancel = CancelToken()
