@@ -19,6 +19,16 @@ from typing import Any
 
 from machine import header, parser, table, write
 
+from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.intake import observation
+from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.state.state import State
+from pagemind.runtime.testing import HashingEmbedder
+from pagemind.runtime.tiers.schema import rows_of_message
+from pagemind.runtime.tiers.store import TierStore
+from pagemind.runtime.tiers.write_back import with_vectors
+
+BLOCK = 4096  # messages written at once
 STEPS = ("export", "import", "increment")
 DEFINITION = """
 name: carried
@@ -84,8 +94,6 @@ def measured(folder: Path, messages: int) -> dict[str, Any]:
 
 def step(name: str, folder: Path, messages: int) -> dict[str, Any]:
     """One step in this process: its seconds, its peak memory, the size of its file."""
-    from pagemind.runtime.runtime import Runtime
-
     file = folder / "ada.pmz"
     with Runtime(folder / ("home" if name in ("make", "export") else "other")) as runtime:
         began, cpu = time.perf_counter(), time.process_time()
@@ -111,19 +119,24 @@ def step(name: str, folder: Path, messages: int) -> dict[str, Any]:
     }
 
 
-def make(runtime: Any, messages: int) -> None:
-    """An agent that has heard so much: observations, in and out of pages, all of them embedded."""
-    from pagemind.runtime.definition import parse_definition
-    from pagemind.runtime.testing import ScriptedModel
-
-    agent = runtime.agent("ada", parse_definition(DEFINITION), model=ScriptedModel(after="Yes."))
-    agent.send("Begin.")
-    for at in range(messages):
-        agent.observe(text(at), source="log")
-        if at % 4000 == 3999:
-            agent.flush()
-    runtime.drain(agent, timeout=3600)
-    agent.close()
+def make(runtime: Runtime, messages: int) -> None:
+    """An agent that has heard so much, all of it embedded. Journal and tables are the product's
+    own, written in large batches: a turn for each would take hours and measure something else."""
+    registered = runtime.create("ada", parse_definition(DEFINITION))
+    state = State(runtime.home.folder(registered.id), runtime.clock)
+    embedder = HashingEmbedder(64)
+    store = TierStore(state.tiers, embedder.identity)
+    for first in range(0, messages, BLOCK):
+        heard = []
+        with state.database.transaction():
+            for at in range(first, min(messages, first + BLOCK)):
+                stored, _ = state.journal.append(observation(text(at), "log", ""), tokens=60)
+                heard.append(stored)
+            state.outbox.clear()
+        rows = [row for message in heard for row in rows_of_message(message)]
+        store.put("recall", with_vectors(embedder, rows))
+    store.compact()
+    state.close()
 
 
 def text(number: int) -> str:

@@ -99,6 +99,17 @@ def test_scale_has_a_row_for_each_size_and_filter(tmp_path: Path) -> None:
     assert [each["rows"] for each in found["ingest"]] == [400, 2200, 2000]
 
 
+def test_portability_has_a_row_for_each_history(tmp_path: Path) -> None:
+    """Scripts rely on messages, each step with its CPU, memory and file, and the ratio."""
+    found = run("portability.py", "--messages", "30", out=tmp_path / "f.json")
+    (row,) = found["rows"]
+    assert row["messages"] == 30
+    for step in ("export", "import", "increment"):
+        assert {"seconds", "cpu_seconds", "rss_mb", "file_mb"} == row[step].keys()
+        assert row[step]["file_mb"] > 0
+    assert set(found["rss_ratio"]) == {"export", "import", "increment"}
+
+
 def test_every_script_is_in_the_readme() -> None:
     """What can be run is listed."""
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
