@@ -1,6 +1,7 @@
 """Paging measured: what it keeps within reach, and what it costs.
 
     python benchmarks/paging.py soak [--messages 20000] [--window 8192]
+    python benchmarks/paging.py aging [--messages 20000] [--window 8192]
     python benchmarks/paging.py needle [--messages 5000] [--embedding local/minilm|hashing|none]
     python benchmarks/paging.py nested [--lives 30] [--model NAME]
     python benchmarks/paging.py dmr [--data FILE] [--first N] [--model NAME] [--judge NAME]
@@ -25,7 +26,7 @@ from paging_kit import WINDOW
 
 from pagemind.runtime.errors import PagemindError
 
-PARTS = ("soak", "needle", "nested", "dmr", "ablation")
+PARTS = ("soak", "aging", "needle", "nested", "dmr", "ablation")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ import statistics
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -102,6 +103,7 @@ class Soak:
     refresh: str
     prefetch: int = 0
     watch: Watch = field(init=False)
+    talker: Talker = field(init=False)
     facts: list[Fact] = field(init=False)
     told: dict[int, datetime] = field(default_factory=dict)
     # Requests after each, CPU of all threads, CPU of the thread that waits for the answer.
@@ -125,9 +127,18 @@ class Soak:
 
     def live(self) -> None:
         """All exchanges, and then the way to every fact."""
-        talker = Talker(self.answer)
-        self.watch = Watch(scripted(talker))
-        counter = TokenCounter()
+        with self.born() as agent:
+            for _ in self.exchanges(agent):
+                pass
+            self.pages = agent.state.pages.count()
+            if self.refresh == "on_flush" and not self.prefetch:
+                self.reach(agent, self.talker)
+
+    @contextmanager
+    def born(self) -> Iterator[Agent]:
+        """The agent before its first exchange, in a runtime that goes with it."""
+        self.talker = Talker(self.answer)
+        self.watch = Watch(scripted(self.talker))
         with temporary_runtime(self.clock) as runtime:
             made = definition(
                 self.window,
@@ -136,28 +147,31 @@ class Soak:
             )
             agent = runtime.agent(AGENT, made, model=self.watch)
             self.usable = agent.queue_manager.measure().usable
-            facts = {fact.exchange: fact.text for fact in self.facts}
-            said, shown = 0, ""
-            for number, text in enumerate(texts(self.messages // 2)):
-                self._pass_time(number)
-                self.told[number] = self.clock.now()
-                spoken = facts.get(number, text)
-                watched, own = self.watch.seconds, time.thread_time()
-                cpu = time.process_time()
-                turn = agent.send(spoken)
-                assert turn.stop_reason == "answered", turn.reasons
-                watched = self.watch.seconds - watched
-                cpu = time.process_time() - cpu - watched
-                own = time.thread_time() - own - watched
-                said += counter.count(spoken) + counter.count(turn.text) + 8
-                self.turns.append((len(self.watch.sent), cpu, own))
-                self.history.append(said)
-                if agent.context.table != shown:
-                    shown = agent.context.table
-                    self.tables.append((agent.state.pages.count(), counter.count(shown)))
-            self.pages = agent.state.pages.count()
-            if self.refresh == "on_flush" and not self.prefetch:
-                self.reach(agent, talker)
+            yield agent
+
+    def exchanges(self, agent: Agent) -> Iterator[int]:
+        """One exchange after the other, as it is asked for the next."""
+        counter = TokenCounter()
+        facts = {fact.exchange: fact.text for fact in self.facts}
+        said, shown = 0, ""
+        for number, text in enumerate(texts(self.messages // 2)):
+            self._pass_time(number)
+            self.told[number] = self.clock.now()
+            spoken = facts.get(number, text)
+            watched, own = self.watch.seconds, time.thread_time()
+            cpu = time.process_time()
+            turn = agent.send(spoken)
+            assert turn.stop_reason == "answered", turn.reasons
+            watched = self.watch.seconds - watched
+            cpu = time.process_time() - cpu - watched
+            own = time.thread_time() - own - watched
+            said += counter.count(spoken) + counter.count(turn.text) + 8
+            self.turns.append((len(self.watch.sent), cpu, own))
+            self.history.append(said)
+            if agent.context.table != shown:
+                shown = agent.context.table
+                self.tables.append((agent.state.pages.count(), counter.count(shown)))
+            yield number
 
     def reach(self, agent: Agent, talker: Talker) -> None:
         """Each fact by its time alone, with page_in from the table."""
@@ -304,9 +318,12 @@ class Soak:
 
 
 def _plain_turns(costs: Sequence[Cost]) -> list[float]:
-    """Seconds of the turns that neither search nor read nor edit."""
-    every = (SEARCH_EVERY, EDIT_EVERY, READ_EVERY)
-    return [c.own for c in costs if all((c.messages // 2) % n for n in every)]
+    return [c.own for c in costs if plain(c.messages // 2 - 1)]
+
+
+def plain(number: int) -> bool:
+    """Whether an exchange neither searches nor reads nor edits."""
+    return all((number + 1) % every for every in (SEARCH_EVERY, EDIT_EVERY, READ_EVERY))
 
 
 def _ratio(late: Sequence[float], early: Sequence[float]) -> float:

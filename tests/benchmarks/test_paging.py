@@ -11,6 +11,7 @@ from bench_kit import benchmark
 
 paging = benchmark("paging")
 soak = benchmark("paging_soak")
+aging = benchmark("paging_aging")
 needle = benchmark("paging_needle")
 nested = benchmark("paging_nested")
 dmr = benchmark("paging_dmr")
@@ -63,6 +64,16 @@ def test_scripts_find_the_keys_of_a_soak(life: dict[str, Any]) -> None:
         " prompt_tokens_late_vs_early cpu_late_vs_early commit machine data_sha256 seed"
     )
     assert set(keys.split()) <= life.keys()
+
+
+def test_an_old_life_goes_on_beside_a_young_one() -> None:
+    """Both by as many exchanges; the ratio itself is noise in so short a run."""
+    found = aging.aging(400, 6144, young=200, block=20)
+    assert (found["messages"], found["messages_of_the_young"]) == (400, 200)
+    assert found["exchanges_compared"] == 100
+    ratios = [value for key, value in found.items() if key.endswith("late_vs_early")]
+    assert len(ratios) == 3
+    assert all(ratio > 0 for ratio in ratios)
 
 
 def test_the_task_of_the_paper_is_solved_at_every_level() -> None:
