@@ -6,6 +6,16 @@ Recorder        one for a runtime (`Runtime(trace=…)`)
     ├── watch()           an observer of every turn
     └── close()           leaves a mark, so that the next process need not write the state again
 
+Beside the TraceEvents a file has these kinds of lines:
+
+opened    an agent, its model, protocol and functions
+state     some rows of a table of its state, before the turn that starts from it
+window    of a model, in tokens
+request   number, purpose, sha256 and what the model is sent
+reply     to which request, and what came back; or the error
+answer    what a function gave, before it became a message
+closed    a mark of the state: who goes on from it need not write it again
+
 Keys are taken out of every text. Without content, texts become lengths and hashes.
 """
 

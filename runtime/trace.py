@@ -19,7 +19,7 @@ turn_started
 gists_written and gists_failed tell at the next turn's start what was done in the idle before it.
 
 Who watches an agent rather than a turn (Agent.watch) is also told what was asked of it and which
-messages were stored. The other kinds stand in trace files only: recorder.py writes them.
+messages were stored. Trace files have some kinds more, which recorder.py writes.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,15 +44,12 @@ TraceKind = Literal[
     "turn_ended",
     "gists_written",  # ids of the pages that got a better line, and those asked about
     "gists_failed",
+]
+
+
+WatchKind = Literal[
     "asked",  # do: handle or retry; the event, before anything is done about it
     "stored",  # seq, role, kind, turn, at
-    "opened",  # an agent, its definition, model and functions
-    "state",  # some rows of a table of its state, before what follows
-    "window",  # of a model, in tokens
-    "request",  # number, purpose, sha256 and what the model is sent
-    "reply",  # to which request, and what came back; or the error
-    "answer",  # what a function gave, before it became a message
-    "closed",  # a mark of the state: who goes on from it need not write it again
 ]
 
 
@@ -60,7 +57,7 @@ TraceKind = Literal[
 class TraceEvent:
     """One thing that happened; `data` holds plain JSON values."""
 
-    kind: TraceKind
+    kind: TraceKind | WatchKind
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
