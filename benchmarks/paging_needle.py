@@ -1,8 +1,8 @@
 """needle: four ways to a fact, on the synthetic set (benchmarks/synthetic.py, seed 1, the chat).
 
     time      the fact's time is given: page_in alone, from the table in the prompt downwards
-    gists     the question is given: page_in alone, always what the shown gists promise most;
-              within 1, 2 and 4 times the bound
+    gists     the question is given: page_in alone, a page whose gist has most of the question,
+              else the next directory; within 1, 2 and 4 times the bound
     find      page_find with the question, then page_in of what it names; within 1 and 2 times the
               bound, and of all that it names
     prefetch  the question is asked: what the runtime places before it, and how much of that is
@@ -17,13 +17,14 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
 from corpus import Conversation, Question, Turn
 from ingest import KeptVectors, Lived, lived, open_embedder
 from machine import header, table, write
 from paging_kit import Lookup, Talker, Watch, pages_in, result, scripted
-from paging_walk import bound, lines_in, read, shown_table, walk
+from paging_walk import Line, bound, lines_in, read, shown_table, walk
 from synthetic import TURNS, synthetic
 
 from pagemind.runtime.testing import call
@@ -31,6 +32,7 @@ from pagemind.runtime.tokens import TokenCounter
 
 SEED = 1
 TIMES = (1, 2, 4)  # the bound
+MOST = 0.5  # of a question's words, weighed: a page that has so much of it is read at once
 BATCH = 20  # lookups that share a copy of the life
 T = TypeVar("T")
 R = TypeVar("R")
@@ -236,7 +238,8 @@ COUNT = TokenCounter().count
 
 
 def _by_gists(query: str, wanted: Sequence[str], limit: int) -> Lookup[int | None]:
-    """Best first: always the shown line that shares most with the question."""
+    """A page whose line has most of what is asked for is read; else a directory is opened, the
+    one that promises most, until all are."""
     request = yield None
     open_ = {line.id: line for line in lines_in(shown_table(request))}
     terms = words(query)
@@ -246,10 +249,7 @@ def _by_gists(query: str, wanted: Sequence[str], limit: int) -> Lookup[int | Non
         left = [line for line in open_.values() if line.id not in taken]
         if not left:
             return None
-        rare = {t: 1 / (1 + sum(t in words(line.text) for line in left)) for t in terms}
-        best = max(
-            left, key=lambda line: (sum(rare[t] for t in terms & words(line.text)), line.last)
-        )
+        best = _promising(left, terms, list(open_.values()))
         taken.add(best.id)
         text, _ = yield from read(best.id)
         for line in lines_in(text) if best.id.startswith("d") else ():
@@ -258,6 +258,19 @@ def _by_gists(query: str, wanted: Sequence[str], limit: int) -> Lookup[int | Non
         if not missing:
             return reads
     return None
+
+
+def _promising(left: Sequence[Line], terms: frozenset[str], known: Sequence[Line]) -> Line:
+    """The line to read next; a word that fewer of the known lines have counts more."""
+    held = {line.id: terms & words(line.text) for line in known}
+    rare = {term: 1 / (1 + sum(term in each for each in held.values())) for term in terms}
+    total = sum(rare.values())
+
+    def promise(line: Line) -> tuple[float, bool, float, datetime]:
+        share = sum(rare[term] for term in held[line.id]) / total if total else 0.0
+        return share if share >= MOST else 0.0, line.id.startswith("d"), share, line.last
+
+    return max(left, key=promise)
 
 
 def _by_find(query: str, wanted: Sequence[str]) -> Lookup[int | None]:

@@ -35,6 +35,7 @@ from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarised, Summarizer
 from pagemind.runtime.trace import Observer, TraceEvent
+from pagemind.runtime.usual_words import UsualWords
 from pagemind.runtime.view import View
 
 
@@ -73,6 +74,7 @@ class Flusher:
         parts: Parts = ALL,
     ) -> None:
         self._state = state
+        self._usual = UsualWords(state)
         self._context = context
         self._summarizer = summarizer
         self._pinning = pinning
@@ -332,7 +334,8 @@ class Flusher:
             end = runs[at + 1][0].first_seq if at + 1 < len(runs) else queue_start
             messages = [m for g in run for m in g.messages if m.kind not in ("notice", "reading")]
             times = [m.recorded_at for g in run for m in g.messages if m.recorded_at is not None]
-            words = keywords([m.text for m in messages if m.role != "tool"])
+            texts = [m.text for m in messages if m.role != "tool"]
+            words = keywords(texts, rarity=self._usual.weight)
             number += 1
             pages.append(
                 Page(

@@ -4,6 +4,7 @@ It names the page's first request and its telling terms (names, numbers, dates) 
 a model that only sees the page table knows what is worth reading.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -25,11 +26,13 @@ _WORD = re.compile(
 )
 _TELLING = re.compile(r"[A-Z][\w'’-]+|[\w.,+-]*\d[\w.,:/-]*|\S+@\S+|https?://\S+")
 _IDENTIFIER = re.compile(r"(?=.*\d)(?=.*[^\W\d_])|@|://")  # letters and digits, an address
+_POSSESSIVE = re.compile(r"['’]s$")
 _CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june"
     " july august september october november december".split()
 )
-_THEME = 4  # children that share a word: it is what the directory is about
+_USUAL = 0.5  # of the children that share a word: it leads to none of them
+_LONG_NUMBER = 4  # digits; a shorter number is a count
 _LONGEST = 40  # characters of a word that names something; longer ones are data
 _COMMON = frozenset(
     "a about after all also am an and any are as at be been but by can could did do does doing "
@@ -40,32 +43,44 @@ _COMMON = frozenset(
 )
 
 
-def keywords(texts: Sequence[str], limit: int = GIST_KEYWORDS) -> tuple[str, ...]:
-    """The telling words of a page: identifiers first, then names, numbers and dates, then content
-    words that are frequent or long.
+def keywords(
+    texts: Sequence[str],
+    limit: int = GIST_KEYWORDS,
+    rarity: Callable[[str], float] = lambda word: 1.0,
+) -> tuple[str, ...]:
+    """The telling words of a page: identifiers first, then names, numbers, dates and content words
+    by how seldom they are said elsewhere (`rarity`, 0 to 1) and how often here.
 
-    Names that come back go before others; then each text in turn gives one of its own, so that a
-    single list of numbers does not take all the room. Days and months tell little.
+    What every page speaks of leads to none. Days and months tell little, as do small numbers.
     """
-    telling: Counter[str] = Counter()
+    names: Counter[str] = Counter()
     plain: Counter[str] = Counter()
-    own: list[list[str]] = []
     for text in texts:
-        names, others = _words(text)
-        own.append([word for word in dict.fromkeys(names) if word not in telling])
-        telling.update(names)
+        telling, others = _words(text)
+        names.update(telling)
         plain.update(others)
-    strong = [word for word in telling if word.lower() not in _CALENDAR]
-    best = [word for word in strong if _IDENTIFIER.search(word)][: limit // 2]
-    repeated = [word for word, times in telling.most_common() if times > 1 and word in strong]
-    best += [word for word in repeated if word not in best][: limit // 4]
-    most = limit * 3 // 4
-    best += [w for w in _in_turn(own) if w not in best and w in strong][: max(0, most - len(best))]
-    seen = {word.lower() for word in best}
-    longest = sorted(plain, key=lambda word: -len(word) - 3 * plain[word])
-    best += [word for word in longest if word not in seen]
-    best += [word for word in telling if word not in best]
-    return tuple(best[:limit])
+    worth: dict[str, float] = {}
+    for words in (names, plain):
+        for word, times in words.items():
+            if word.lower() not in _CALENDAR and word not in worth:
+                kind = _kind(word) if words is names else 1.0
+                worth[word] = kind * rarity(word) * math.sqrt(times)
+    best = sorted((word for word in worth if worth[word] > 0), key=lambda word: -worth[word])
+    exact = [word for word in best if _IDENTIFIER.search(word)][: limit // 2]
+    seen: set[str] = set()
+    chosen: list[str] = []
+    for word in [*exact, *best]:
+        if word.lower() not in seen:
+            seen.add(word.lower())
+            chosen.append(word)
+    return tuple(chosen[:limit])
+
+
+def _kind(word: str) -> float:
+    """What a name or number counts, beside a word."""
+    if word.isdigit() and len(word) < _LONG_NUMBER:
+        return 0.5
+    return 1.45 if word[0].isdigit() else 1.5
 
 
 def telling(text: str) -> list[str]:
@@ -79,7 +94,7 @@ def _words(text: str) -> tuple[list[str], list[str]]:
     plain: list[str] = []
     sentence_start = True
     for match in _WORD.finditer(text):
-        word = match[0].strip("'’-.,:")
+        word = _POSSESSIVE.sub("", match[0].strip("'’-.,:"))
         if not word or len(word) > _LONGEST or word.lower() in _COMMON:
             sentence_start = False
             continue
@@ -108,13 +123,13 @@ def directory_gist(
 ) -> tuple[str, tuple[str, ...]]:
     """The line and the keywords of a directory, made from those of its children.
 
-    First what runs through several of them, then the words of each child in turn: whatever it was
-    about, something of it stands in the line.
+    The words of each child in turn: whatever it was about, something of it stands in the line.
+    What most of them share tells none of them apart.
     """
     times = Counter(word for child in children for word in dict.fromkeys(child.keywords))
-    themes = [word for word, n in times.most_common() if n >= _THEME][: DIRECTORY_KEYWORDS // 8]
-    own = [[word for word in child.keywords if word not in themes] for child in children]
-    words = [*themes, *_in_turn(own)][:DIRECTORY_KEYWORDS]
+    usual = {word for word, n in times.items() if n > len(children) * _USUAL}
+    own = [[word for word in child.keywords if word not in usual] for child in children]
+    words = [*_in_turn(own), *usual][:DIRECTORY_KEYWORDS]
     # A word too many would be cut in the middle: verbatim or not at all.
     shown: list[str] = []
     for word in words:

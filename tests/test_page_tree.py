@@ -1,5 +1,6 @@
 """The tree of pages: append-only, 16 to a directory, the same however the pages came."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page_kit import AT, Tree, page, words
 
+from pagemind.runtime.gist import directory_gist
 from pagemind.runtime.page import Page
 from pagemind.runtime.page_tree import closing, read_bound
 from pagemind.runtime.settings import FANOUT, GIST_TOKENS
@@ -88,3 +90,12 @@ def test_gaps_in_the_numbers_do_no_harm() -> None:
 def test_the_bound_of_reads(pages: int, reads: int) -> None:
     """⌈log16(pages)⌉ + 1, in whole numbers."""
     assert read_bound(pages) == reads
+
+
+def test_what_most_children_share_leads_to_none_of_them() -> None:
+    """It gives way to what is the children's own."""
+    children = [replace(page(n), keywords=("Ana", f"berth-{n}")) for n in range(1, 17)]
+    line, words = directory_gist(children, TokenCounter().count)
+    assert words[0] == "berth-1"
+    assert words[-1] == "Ana"
+    assert "Ana" not in line

@@ -52,3 +52,17 @@ def test_a_long_history_is_sampled_evenly(state: State) -> None:
     usual = UsualWords(state)
     last = 2 * USUAL_SAMPLE // 100 - 1
     assert usual.rarity(["word0"]) == usual.rarity([f"word{last}"]) == pytest.approx(1 / 50)
+
+
+def test_a_words_weight_falls_with_each_time(state: State) -> None:
+    """As it is written, whatever its ending; one without meaning has none."""
+    say(state, *["The boats are painted."] * 4, "That boat is called Nomad.", "Boats!")
+    usual = UsualWords(state)
+    assert usual.weight("Nomad") == 1.0
+    assert 1.0 > usual.weight("painted") > usual.weight("Boat's") > 0.0
+    assert usual.weight("the") == usual.weight("…") == 0.0
+
+
+def test_without_a_history_every_word_is_rare(state: State) -> None:
+    """Nothing was said, nothing is usual."""
+    assert UsualWords(state).weight("Nomad") == UsualWords(state).rarity(["nomad"]) == 1.0
