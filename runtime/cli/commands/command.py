@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.cli.opening import Opening
 
 # What stands for one word of a usage line; whatever else it names may have spaces.
-ONE_WORD = frozenset({"AGENT", "BLOCK", "COMMAND", "ID", "MODEL", "N", "LINE", "TURN"})
+ONE_WORD = frozenset({"AGENT", "BLOCK", "COMMAND", "ID", "MODEL", "N", "LINE", "NAME", "TURN"})
 
 
 class Leave(Exception):

@@ -34,6 +34,14 @@ def _bring_back(scene: Scene, rest: str) -> None:
     tell(scene.agent.bring_back(int(rest) if rest else None))
 
 
+def _fork(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.render import plural
+
+    made = scene.opening.runtime.fork(scene.agent, rest)
+    print(f"{made.agent} is a copy of {made.source}: {plural(made.messages, 'message')};")
+    print(f"/switch {made.agent} talks to it")
+
+
 def _rewrite(scene: Scene, rest: str) -> None:
     tell(scene.agent.undo(1))
     scene.send(rest)
@@ -79,4 +87,5 @@ COMMANDS = (
     Command("/rewrite", "TEXT", "take the last turn back and say this instead", _rewrite),
     Command("/rewind", "SEQ|TIME", "go back to m42, or to 10:30, or yesterday", _rewind, "message"),
     Command("/bring-back", "[LINE]", "undo an /undo or a /rewind", _bring_back),
+    Command("/fork", "NAME", "copy the agent as it is now, under another name", _fork),
 )

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from textwrap import wrap
 
 from pagemind.runtime.cli.commands.command import Command
 from pagemind.runtime.errors import UserError
 
+_MOST_COLUMNS = 100
 KEYS = (
     ("Enter", "sends"),
     ("Alt-Enter", "begins a new line"),
@@ -39,19 +41,11 @@ def print_help(sections: Mapping[str, Sequence[Command]], name: str) -> None:
     for section, some in rows.items():
         out.print(Text(section, "bold"))
         for usage, about in some:
-            out.print(_row(usage, about, width, out.width))
-
-
-def _row(usage: str, about: str, width: int, room: int) -> "object":
-    """What it does beside its name; wrapped lines stand under it."""
-    from rich.table import Table
-    from rich.text import Text
-
-    line = Table.grid(padding=(0, 2, 0, 0), collapse_padding=True)
-    line.add_column(width=width + 2, no_wrap=True)
-    line.add_column(width=max(10, min(room, 100) - width - 4))
-    line.add_row(Text(f"  {usage}", "cyan"), about)
-    return line
+            first, *more = wrap(about, max(20, min(out.width, _MOST_COLUMNS) - width - 5))
+            line = Text.assemble((f"  {usage:<{width}}", "cyan"), f"  {first}")
+            out.print(line, soft_wrap=True)
+            for rest in more:
+                out.print(" " * (width + 4) + rest, soft_wrap=True)
 
 
 def unknown(name: str, every: Mapping[str, Command]) -> UserError:
