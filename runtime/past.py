@@ -3,16 +3,18 @@
     with runtime.reader("ada") as reader:
         then = Past(reader).request("m45")            # the request of that step, to the byte
         changed = Past(reader).changes("yesterday")   # MemoryDiff: from then to now
-        for turn in Past(reader).turns(last=20): ...  # what was said, flushes and rewinds
+        said = Past(reader).turns(last=20)            # PastTurns, with flushes and rewinds
 
 A moment is written like m45, s12 (a step), 2026-05-08, yesterday or now (moment.py).
 """
 
 from pagemind.runtime.boot import core_of, tools_cost
 from pagemind.runtime.clock import zone_name
+from pagemind.runtime.memory_diff import MemoryDiff, memory_diff
 from pagemind.runtime.moment import Moments
 from pagemind.runtime.mould import cache_key
 from pagemind.runtime.past_request import Otherwise, PastRequest, PastRequests
+from pagemind.runtime.past_turns import PastTurns, past_turns
 from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.tokens import TokenCounter
 
@@ -39,3 +41,20 @@ class Past:
         found = PastRequests(state, self._counter, otherwise).of(step)
         assert found is not None
         return found
+
+    def changes(self, a: str, b: str = "now") -> MemoryDiff:
+        """What changed in memory from one moment to a later one."""
+        return memory_diff(self._state, self.moments.find(a), self.moments.find(b))
+
+    def turns(
+        self, *, last: int | None = None, before: str | None = None, every_line: bool = False
+    ) -> PastTurns:
+        """What was said, with flushes and rewinds: the newest turns, or those before a moment;
+        `every_line`: those that were taken back as well."""
+        return past_turns(
+            self._state,
+            last=last,
+            before=None if before is None else self.moments.first_of(before),
+            every_line=every_line,
+            heartbeat=self._reader.protocol == "heartbeat",
+        )

@@ -26,7 +26,8 @@ FLOORS: dict[int, str] = {
           archival_memory core_editor attachment page_reader page_finder passage_reader pinning paging telling
           search_view nearness prefetch inspection invariants reembed ingested ingest tiers_reader
           tiers_writer memory_records archive memory archives agent_archives recorder spans
-          mould past_request moment memory_diff moved lines_seen mend time_machine fingerprint""",
+          mould past_request past_turns moment memory_diff moved lines_seen mend time_machine
+          fingerprint""",
     5: "turn heartbeat model_caller loop agent feedback task",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past replay

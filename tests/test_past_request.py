@@ -3,6 +3,7 @@
 import json
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from pagemind.runtime import template
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.clock import FrozenClock, zone_name, zone_named
 from pagemind.runtime.definition import AgentDefinition, parse_definition
-from pagemind.runtime.errors import ContextOverflow
+from pagemind.runtime.errors import ContextOverflow, UserError
 from pagemind.runtime.legalise import rules_for, to_wire
 from pagemind.runtime.message import Reasoning
 from pagemind.runtime.model import ModelReply, ModelRequest
@@ -76,7 +77,12 @@ HAPPENING = st.one_of(
     st.tuples(st.just("restore"), st.integers(1, 3)),
     st.tuples(st.just("wait"), st.integers(1, 600)),
     st.tuples(st.just("overflow"), st.integers(1, 2)),
-    st.tuples(st.sampled_from(["reopen", "flush", "empty", "think", "look", "fail"]), st.just(0)),
+    st.tuples(st.just("undo"), st.integers(1, 3)),
+    st.tuples(st.just("rewind"), st.integers(0, 20)),
+    st.tuples(
+        st.sampled_from(["reopen", "flush", "empty", "think", "look", "fail", "bring back"]),
+        st.just(0),
+    ),
 )
 TIMES = st.sampled_from(["on_flush", "on_edit"])
 
@@ -102,7 +108,7 @@ def test_every_request_is_made_again_to_the_byte(
     when: str, protocol: str, prefetch: int, happenings: list[tuple[str, Any]]
 ) -> None:
     """Edits, readings, excerpts, handles, pins, observations, pauses, retries, too long prompts,
-    flushes and restarts: what the model was given is what the state gives again."""
+    flushes, rewinds and restarts: what the model was given is what the state gives again."""
     with tempfile.TemporaryDirectory() as folder:
         home, queue, seen = Path(folder), list(happenings), list[ModelRequest]()
         definition = made(when, protocol, prefetch)
@@ -139,6 +145,12 @@ def _happen(agent: Agent, model: ScriptedModel, kind: str, value: Any) -> None:
             agent.restore_block("human", value)
     elif kind == "flush":
         agent.flush()
+    elif kind in ("undo", "rewind", "bring back"):
+        with suppress(UserError):  # there may be nothing to take back
+            if kind == "bring back":
+                agent.bring_back()
+            else:
+                (agent.undo if kind == "undo" else agent.rewind)(value)
     elif kind == "look":
         agent.context.render(128)
     else:
@@ -281,6 +293,33 @@ def test_a_guided_model_is_given_what_is_made_again(tmp_path: Path) -> None:
         then = past(agent, 1)
         assert then.exact
         assert then.sections["tools"] == agent.context.sections()["tools"]
+
+
+def test_what_was_taken_back_is_made_again_as_it_was(tmp_path: Path) -> None:
+    """The lines that were left, readings of their pages among them, and the one gone on with."""
+    model = ScriptedModel(after="Yes.", summary=lambda _: "They talked.")
+    with agent_at(tmp_path, model, made("on_flush", "default", 0)) as agent:
+        talk(agent, 20)
+        last = agent.state.pages.last_number
+        assert last > 1
+        model._answers = iter(
+            [
+                call("page_in", id=f"p{last}"),
+                call("core_append", block="human", content="Name: Sam"),
+                "Read.",
+            ]
+        )
+        agent.send("What was on the last page?")
+        agent.rewind(5)
+        talk(agent, 12, 40)
+        agent.bring_back()
+        talk(agent, 2, 60)
+        agent.undo(3)
+        agent.send("Where were we?")
+        hold(agent, asked(model))
+        texts = [shown(request_of(agent, n)) for n in range(1, agent.state.history.last_step + 1)]
+        assert any(f"[p{last} part 1 of" in text for text in texts)
+        assert not any("rewind to m5" in text for text in texts)
 
 
 # --- what changes around it -----------------------------------------------------------------------

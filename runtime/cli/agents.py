@@ -10,7 +10,6 @@ from pagemind.runtime.cli.options import (
     AsJson,
     DefinitionName,
     HomeFolder,
-    Last,
     ModelName,
     Wait,
     Yes,
@@ -201,50 +200,6 @@ def path(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -> 
         answer({**info.as_json(), "path": str(folder)})
     else:
         print(folder)
-
-
-def history(
-    agent: AgentName, last: Last = None, as_json: AsJson = False, home: HomeFolder = None
-) -> None:
-    """List the turns of an agent, the oldest first."""
-    from pagemind.runtime.cli.render import listing, local, one_line, table
-    from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.clock import rfc3339
-
-    with opened(home) as runtime, runtime.reader(agent) as reader:
-        total = reader.state.turns.count()
-        turns = list(reversed(reader.state.turns.newest(last or max(1, total))))
-        said = reader.state.journal.get([turn.first_seq for turn in turns])
-        items = [
-            {
-                "turn": turn.turn,
-                "seq": turn.first_seq,
-                "at": rfc3339(turn.started_at),
-                "text": said[turn.first_seq].text if turn.first_seq in said else "",
-                "stop_reason": turn.stop_reason,
-                "flushes": turn.result.get("flushes", 0),
-            }
-            for turn in turns
-        ]
-    if as_json:
-        listing(items, total)
-        return
-    table(
-        ["turn", "message", "at", "end", "flushes", "said"],
-        [
-            [
-                turn.turn,
-                f"m{turn.first_seq}",
-                local(turn.started_at),
-                turn.stop_reason or "open",
-                item["flushes"] or "",
-                one_line(str(item["text"])),
-            ]
-            for turn, item in zip(turns, items, strict=True)
-        ],
-        right="turn flushes",
-        spare="flushes message end",
-    )
 
 
 def _tell(info: "AgentInfo", folder: Path, as_json: bool, done: str = "") -> None:

@@ -6,6 +6,7 @@ from kernel_kit import agent_at, sentence, small
 
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.legalise import rules_for, to_wire
+from pagemind.runtime.past import Past
 from pagemind.runtime.request_json import request_json
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import ScriptedModel, call
@@ -156,3 +157,87 @@ def test_a_past_request_is_shown_without_the_functions_of_the_agent(
     assert answer["exact"] is True
     names = [tool["name"] for tool in answer["request"]["tools"]]
     assert names == ["core_append", "recall_search", "archival_insert", "page_in"]
+
+
+def test_a_diff_is_printed_part_by_part(past: tuple[Cli, ScriptedModel]) -> None:
+    """Blocks, passages, pages and the summary, each with its sign."""
+    cli, _ = past
+    lines = cli("agents", "diff", "ada", "m1").out.splitlines()
+    assert lines[0].startswith("ada from m1 to now (m")
+    for line in (
+        *("block human", "+Name: Sam", "passages: 1 added", "summary", "+Sam told facts."),
+        "+ a1 [boat] The boat is called Nomad.",
+    ):
+        assert line in lines
+    assert any(line.startswith("+ p1 (m1 to m") for line in lines)
+    ran = cli("agents", "diff", "ada", "m7", "m8")
+    assert ran.out.splitlines()[1:] == ["nothing changed in memory"]
+
+
+def test_a_diff_as_json_is_that_of_the_library(past: tuple[Cli, ScriptedModel]) -> None:
+    """Program and person are told the same."""
+    cli, _ = past
+    with Runtime(cli.home) as runtime, runtime.reader("ada") as reader:
+        found = Past(reader).changes("2026-01-05", "m20")
+    answer = cli("agents", "diff", "ada", "2026-01-05", "m20", "--json").json
+    assert answer == {"schema": 1, "agent": "ada", **found.as_json()}
+    assert cli("agents", "diff", "ada", "m1", "--json").json["passages"]["added"][0]["id"] == "a1"
+
+
+def test_a_diff_that_is_turned_round_or_of_nothing_is_one_line(
+    past: tuple[Cli, ScriptedModel],
+) -> None:
+    """It says what to write."""
+    cli, _ = past
+    for words, says in (
+        (("m9", "m1"), "m1 is before m9"),
+        (("m1", "m999"), "ada has no message m999"),
+        (("p1",), "p1 is a page, and not a moment"),
+    ):
+        ran = cli("agents", "diff", "ada", *words)
+        assert ran.code == 1
+        assert says in ran.err
+        assert len(ran.err.splitlines()) <= 2
+
+
+def test_a_history_is_read_page_by_page(past: tuple[Cli, ScriptedModel]) -> None:
+    """The newest turns, and how to go on to those before; with flushes."""
+    cli, _ = past
+    ran = cli("agents", "history", "ada", "--last", "3")
+    lines = ran.out.splitlines()
+    assert lines[0] == "Tue 2026-01-06"
+    assert "sam" not in lines[1]
+    assert lines[1].split()[:3] == ["19", *lines[1].split()[1:3]]
+    assert lines[2].strip() == "ada: I see."
+    first = lines[1].split()[1]
+    assert f"18 earlier: pagemind agents history ada --before {first}" in ran.err
+    whole = cli("agents", "history", "ada", "--all").out
+    assert "— flush: m1 to m" in whole
+    ran = cli("agents", "history", "ada", "--before", "2026-01-06")
+    assert [line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")][::2] == [
+        "1",
+        "2",
+    ]
+    assert "Hello Sam!" in ran.out
+    assert not ran.err
+    ran = cli("agents", "history", "ada", "--before", "m1")
+    assert "nothing was said to ada before that" in ran.err
+
+
+def test_a_history_tells_what_was_taken_back(past: tuple[Cli, ScriptedModel]) -> None:
+    """Those turns only with --all, the undo always."""
+    cli, _ = past
+    assert cli("agents", "undo", "ada", "2", "--yes").code == 0
+    answer = cli("agents", "history", "ada", "--json").json
+    assert answer["total"] == 19
+    assert [item["turn"] for item in answer["items"]] == list(range(1, 20))
+    (undo,) = [event for event in answer["events"] if event["kind"] == "undo"]
+    assert undo["line"] == 1
+    shown = cli("agents", "history", "ada", "--last", "2").out
+    assert "— undo: m" in shown
+    assert "(pagemind agents bring-back ada 1)" in shown
+    answer = cli("agents", "history", "ada", "--all", "--json").json
+    assert [item["turn"] for item in answer["items"] if item["taken_back"]] == [20, 21]
+    assert answer["items"][1]["reply"] == "Noted."
+    request = cli("agents", "show", "ada", "--at", f"m{undo['last_seq']}")
+    assert "byte for byte" in request.out or "no model was called" in request.err
