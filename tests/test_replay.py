@@ -1,14 +1,17 @@
 """Replay does what the agent did, and says where it does not."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from kernel_kit import small
 from trace_kit import WEATHER, busy, definition, edit, kinds, model, talk, weather
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.errors import AgentExists, ContextOverflow, RateLimited, UserError
+from pagemind.runtime.event import AgentMessage, SystemAlert, TimerFired, UserMessage
 from pagemind.runtime.model import ModelReply, ModelRequest
 from pagemind.runtime.models.replay_model import ReplayModel
 from pagemind.runtime.replay import replay
@@ -296,4 +299,58 @@ def test_a_turn_that_the_process_did_not_survive_is_replayed_as_far_as_it_went(
     lines = trace.read_text().splitlines(keepends=True)
     last = max(n for n, line in enumerate(lines) if '"kind": "request"' in line)
     trace.write_text("".join(lines[: last + 1]))
+    assert replay(trace).difference is None
+
+
+@pytest.mark.parametrize("protocol", ["heartbeat", "guided"])
+def test_other_protocols_are_replayed(protocol: str, trace: Path, tmp_path: Path) -> None:
+    """How a model is spoken to stands in the trace."""
+    made = small(3000, "core_append", "recall_search", more=f"protocol: {protocol}\n")
+    script = [
+        [call("core_append", block="human", content="Sam.", request_heartbeat=True)],
+        [call("send_message", message="Noted."), call("recall_search", query="Sam")],
+        "Just this.",
+    ]
+    with Runtime(
+        tmp_path / "home", embedder=HashingEmbedder(32), background=False, trace=trace
+    ) as runtime:
+        agent = runtime.agent("ada", made, model=ScriptedModel(script, name="m"))
+        for text in ("I am Sam", "Who am I?", "Thanks"):
+            agent.send(text)
+    opened = next(line for line in trace.read_text().splitlines() if '"opened"' in line)
+    assert f'"protocol": "{protocol}"' in opened
+    assert replay(trace).difference is None
+
+
+def test_a_summary_by_another_model_is_replayed(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who summarises is named in the definition, and answers from the record, too."""
+    made = small(2048, more="summarizer: acme/small\n")
+    writer = ScriptedModel(lambda request: "They spoke.", name="acme/small", window=9000)
+    with monkeypatch.context() as patched:
+        patched.setattr("pagemind.runtime.runtime.make_model", lambda *_: writer)
+        with Runtime(
+            tmp_path / "home", embedder=HashingEmbedder(32), background=False, trace=trace
+        ) as runtime:
+            model = ScriptedModel(lambda request: "The boat. " * 90, name="m")
+            agent = runtime.agent("ada", made, model=model)
+            for number in range(14):
+                agent.send(f"Go on {number}")
+    assert any('"acme/small"' in line and '"summary"' in line for line in trace.open())
+    assert replay(trace).difference is None
+
+
+def test_an_import_of_old_talk_keeps_its_times(trace: Path, tmp_path: Path) -> None:
+    """When something was said may be given with it."""
+    with Runtime(
+        tmp_path / "home", embedder=HashingEmbedder(32), background=False, trace=trace
+    ) as runtime:
+        agent = runtime.agent("ada", definition(), model=model(), tools=[weather])
+        then = datetime(2024, 5, 8, 14, 30, tzinfo=UTC)
+        agent.handle(UserMessage("The boat at 9", "sam", "id-1", then))
+        agent.handle(SystemAlert("The light went out at 9", "sensor"))
+        agent.handle(TimerFired("daily", "Water the plants at 9"))
+        agent.handle(AgentMessage("eve", "Hello from me at 9", {"k": "v"}))
+        agent.handle(UserMessage("The boat at 9", "sam", "id-1", then))  # asked again: stored
     assert replay(trace).difference is None

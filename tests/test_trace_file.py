@@ -1,6 +1,7 @@
 """What stands in a trace, and what must not."""
 
 import json
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,24 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path: Path) -> None
         file.write('{"v": 1, "at": "", "ag')
     TraceFile(trace).append(at="", agent="ada", kind="stored", data={"n": 2})
     assert json.loads(trace.read_text().splitlines()[-1])["data"] == {"n": 2}
+
+
+def test_a_full_disk_ends_the_trace_and_not_the_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The turn goes on, one warning says that the trace does not."""
+    trace = tmp_path / "t.jsonl"
+
+    def full(file: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(logging.getLogger("pagemind"), "propagate", True)
+    with Runtime(
+        tmp_path / "home", embedder=HashingEmbedder(32), background=False, trace=trace
+    ) as runtime:
+        agent = runtime.agent("ada", definition(), model=ScriptedModel(["Hi."]), tools=[weather])
+        monkeypatch.setattr("pagemind.runtime.trace_file.os.write", full)
+        assert agent.send("Hello").text == "Hi."
+    assert [record.message for record in caplog.records if "ends here" in record.message] == [
+        f"the trace {trace} ends here: [Errno 28] No space left on device"
+    ]
