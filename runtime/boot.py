@@ -227,6 +227,8 @@ def boot(
         shared.close()
         closed(agent)
 
+    # A scripted model could only echo.
+    improves = definition.gists.model and not model.name.startswith("scripted/")
     agent = Agent(
         name=name,
         id=agent_id,
@@ -241,7 +243,7 @@ def boot(
         archival=archival,
         engine=engine,
         gists=GistWriter(
-            None if model.name.startswith("scripted/") else writer,  # it could only echo
+            writer if improves else None,
             state,
             counter.count,
             window=lambda: _summary_window(writer, full),

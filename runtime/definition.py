@@ -24,6 +24,7 @@ from pagemind.runtime.definition_parts import (
     BlockSpec,
     Budget,
     FunctionName,
+    Gists,
     Label,
     Limits,
     ModelName,
@@ -89,6 +90,7 @@ class AgentDefinition(Section):
     tools: tuple[FunctionName, ...] = tuple(GROUPS)
     archives: tuple[ArchiveUse, ...] = ()
     prefetch: Prefetch = Prefetch()
+    gists: Gists = Gists()
     prompt: Prompting = Prompting()
     search: Searching = Searching()
     timezone: Timezone | None = None

@@ -226,6 +226,13 @@ class Prefetch(Section):
     pages: Whole = Field(default=settings.PREFETCH_PAGES, ge=0, le=settings.PREFETCH_MOST)
 
 
+class Gists(Section):
+    """The lines that tell what a page holds. `model`: whether the model that summarises may better
+    them in the idle after a turn, at a cost; without it they stay as the runtime makes them."""
+
+    model: bool = True
+
+
 class Prompting(Section):
     """How main context is kept. `refresh_blocks`: an edit of core memory is shown in the head at
     once (on_edit), or from the next flush on, the prompt staying as it is for the provider's cache;

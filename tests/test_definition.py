@@ -295,6 +295,8 @@ limits: {steps: many, cost: -1}
         ("prefetch: {token: 100}", "did you mean 'tokens'? allowed: tokens, recall, archival, pa"),
         ("prefetch: {recall: 100}", "must be at most 20, not 100"),
         ("prefetch: 600", "must be a mapping"),
+        ("gists: {model: sometimes}", "must be true or false, not 'sometimes'"),
+        ("gists: false", "must be a mapping"),
         ("prompt: {refresh_blocks: always}", "must be 'on_edit' or 'on_flush', not 'always'"),
         ("prompt: {refresh: on_edit}", "did you mean 'refresh_blocks'?"),
         ("search: {rankin: park}", "did you mean 'ranking'? allowed: ranking, weights"),

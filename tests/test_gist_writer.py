@@ -65,6 +65,16 @@ def test_a_better_line_is_kept_with_what_the_old_one_named(tmp_path: Path) -> No
         assert not agent.write_gists()
 
 
+def test_a_definition_may_leave_gists_as_the_runtime_makes_them(tmp_path: Path) -> None:
+    """No model is asked, whatever it would say."""
+    asked = model()
+    only_ours = small(2048, "page_in", more="gists: {model: false}\n")
+    with agent_at(tmp_path, asked, only_ours) as agent:
+        talked(agent)
+        assert not agent.write_gists()
+        assert not any(request.purpose == "gist" for request in asked.requests)
+
+
 def test_it_is_shown_from_the_next_flush_on(tmp_path: Path) -> None:
     """The head of the prompt does not change in between."""
     with agent_at(tmp_path, model(), small(2048, "page_in")) as agent:
