@@ -72,8 +72,8 @@ function drawSteps(steps, usable) {
   });
   const line = (key) =>
     columns(steps, key).map(([x, tokens], at) => `${at ? "L" : "M"}${x.toFixed(1)} ${y(tokens).toFixed(1)}`).join("");
-  const flushes = steps.map((step, at) => (at && step.epoch !== steps[at - 1].epoch ? columnOf(at, steps.length) : -1));
-  const marked = [...new Set(flushes.filter((x) => x >= 0).map((x) => Math.round(x)))];
+  const flushed = steps.map((step, at) => at && flushesBetween(steps[at - 1].epoch, step.epoch));
+  const marked = [...new Set(flushed.flatMap((yes, at) => (yes ? [Math.round(columnOf(at, steps.length))] : [])))];
   // More flushes than can be told apart are no marks but a ground.
   const faint = marked.length > WIDE / 8 ? " faint" : "";
   svg.append(
@@ -84,6 +84,11 @@ function drawSteps(steps, usable) {
     drawing("line", { class: "usable", x1: 0, x2: WIDE, y1: y(usable), y2: y(usable) }),
   );
   return svg;
+}
+
+function flushesBetween(before, after) {
+  for (let epoch = before + 1; epoch <= after; epoch++) if (data.flushes.has(epoch)) return true;
+  return false;
 }
 
 /** The largest value in each column; steps without one are left out. */

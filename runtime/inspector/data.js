@@ -1,6 +1,9 @@
 // The data: pieces of compressed JSON in the page, unpacked one by one. `data.turns` and so on are
 // lists of objects; `data.messages` fills from its end, and has holes until all is there.
 
+// Why an epoch begins, where that is a flush; others change the prompt's head and move no message.
+const FLUSHES = new Set(["flush", "idle", "asked", "overflow"]);
+
 const data = { about: null, ready: null };
 
 async function unpack(element) {
@@ -61,6 +64,7 @@ async function loadMessages(told) {
 
 /** What belongs to what. */
 function relate() {
+  data.flushes = new Set(data.epochs.filter((epoch) => FLUSHES.has(epoch.reason)).map((epoch) => epoch.epoch));
   data.turnOf = new Map(data.turns.map((turn) => [turn.turn, turn]));
   data.pageOf = new Map(data.pages.map((page) => [idOf(page), page]));
   data.passageOf = new Map(data.passages.map((passage) => [`a${passage.number}`, passage]));

@@ -37,6 +37,7 @@ function versionList(versions, textOf) {
       details.addEventListener("toggle", () => {
         if (details.open && details.childElementCount === 1) details.append(compared(before ? textOf(before) : "", textOf(version)));
       });
+      details.open = version === versions.at(-1);
       list.append(details);
     }
     more.hidden = at < 0;

@@ -100,8 +100,8 @@ function messageCard(message) {
 }
 
 function messageDetail(message, words = []) {
-  const page = pageHolding(message.seq);
-  const resident = message.seq >= (data.epochs.at(-1)?.start ?? 0);
+  const page = message.live && pageHolding(message.seq);
+  const resident = message.live && message.seq >= (data.epochs.at(-1)?.start ?? 0);
   return [
     make("h3", {}, `Message m${message.seq}`),
     facts(

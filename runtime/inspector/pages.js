@@ -13,8 +13,9 @@ function drawPages() {
     return;
   }
   tree.append(...tops.map(branch));
+  const directories = data.live.length - data.leaves.length;
   view("pages").append(
-    make("p.lead", {}, `${count(data.leaves.length, "page")} in ${count(data.live.length - data.leaves.length, "directory", "directories")}, the oldest first.`),
+    make("p.lead", {}, `${count(data.leaves.length, "page")}${directories ? ` in ${count(directories, "directory", "directories")}` : ""}, the oldest first.`),
     make("div.split", {}, tree, pageDetail),
   );
   showPage(tops.at(-1), false);

@@ -1,5 +1,7 @@
 // The window to scale: a bar of its sections, what each holds, what the next flush would take.
 
+const LISTED = 60; // groups that are named; of more it is said how many
+
 const HOLDS = {
   tools: (window) => [count(window.functions, "function")],
   core: (window) =>
@@ -95,8 +97,9 @@ function sectionTable(found, filled, reserve, whole) {
       const groups = found.evicted_next.groups;
       line("queue.going", "evicted next", found.evicted_next.tokens, [
         `${groups.length} of ${count(found.queue.groups, "group")}: `,
-        ...joined(groups.map((group) =>
+        ...joined(groups.slice(0, LISTED).map((group) =>
           link(`m${group.first_seq}`, spanOf(group.first_seq, group.last_seq))), " "),
+        groups.length > LISTED ? ` and ${number.format(groups.length - LISTED)} more` : "",
       ]);
     }
   }

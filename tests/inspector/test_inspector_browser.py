@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from browser_kit import Browser, browser
 from inspector_kit import NASTY, lively, page_of
+from kernel_kit import agent_at
+
+from pagemind.runtime.testing import ScriptedModel
 
 pytestmark = pytest.mark.skipif(
     browser() is None, reason="no Chromium or Chrome on this machine (PAGEMIND_BROWSER names one)"
@@ -161,7 +164,6 @@ def test_a_turn_shows_what_was_said_in_it(tab: Browser, page: Path) -> None:
 def test_versions_say_what_changed(tab: Browser, page: Path) -> None:
     """What is new is marked in the newest version of a block, and nothing of the old is lost."""
     tab.open(page, "core")
-    tab.ask("document.querySelector('#view-core .versions details').open = true")
     tab.wait("document.querySelector('#view-core .versions pre ins') !== null")
     shown = "document.querySelector('#view-core .versions pre')"
     value = "document.querySelector('#view-core .block > pre').textContent"
@@ -203,6 +205,22 @@ def test_the_chart_can_be_read_by_keyboard(tab: Browser, page: Path) -> None:
     assert before != after
     assert "by the model's count" in after
     assert tab.ask("document.querySelectorAll('.chart path.flushes').length") == 1
+
+
+def test_what_was_taken_back_is_told(tab: Browser, tmp_path: Path) -> None:
+    """A message that was undone says so, and stands neither in the window nor in a page."""
+    lively(tmp_path, 8)
+    with agent_at(tmp_path, ScriptedModel(after="I see.")) as agent:
+        seq = agent.state.journal.last_seq + 1
+        agent.send("Forget this.")
+        agent.undo(1)
+    path = tmp_path / "ada.html"
+    path.write_text(page_of(tmp_path), encoding="utf-8")
+    tab.open(path, f"m{seq}")
+    text = tab.ask(DETAIL.format("messages"))
+    assert "it is not on the agent's line any more" in text
+    assert "lies in" not in text
+    assert "rewound" in tab.ask(CHOSEN.format("messages"))
 
 
 def test_controls_have_names(tab: Browser) -> None:

@@ -233,7 +233,7 @@ def test_words_can_be_read_on_their_ground(scheme: str) -> None:
     for ground in ("new", "old", "mark"):
         assert contrast(colours["text"], colours[ground]) >= 4.5, ground
     assert contrast(colours["focus"], colours["ground"]) >= 3
-    assert contrast(colours["tools"], colours["raised"]) >= (3 if scheme == "light" else 4.5)
+    assert contrast(colours["tools"], colours["raised"]) >= 4.5  # names of functions have it
 
 
 def contrast(one: str, other: str) -> float:
