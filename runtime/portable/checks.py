@@ -38,6 +38,16 @@ _WORDS = {
     ("passage_versions", "status"): ("active", "pending", "retired"),
     ("pages", "kind"): ("page", "directory"),
 }
+# What meta says, by key; what is not here is read with care.
+_META = {
+    "line": r"[1-9]\d{0,8}",
+    "conversation": r"\d{1,9}",
+    "conversations": r"\d{1,9}",
+    "window": r"\d{1,9} \d{1,9} [^\x00-\x1f]{1,200}",
+    "protocol": "default|heartbeat|guided",
+    "near": r"none|-?\d{1,3}\.\d{1,9}",
+    "model": r"[^\x00-\x1f]{0,300}",
+}
 _TIME = re.compile(r"(?:^|_)at$|^last_accessed$")
 _RFC3339 = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]*Z"
 _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}")
@@ -86,6 +96,17 @@ def check(state: State, path: str) -> None:
 
 
 def _faults(database: Database) -> Iterator[str]:
+    for row in database.rows("SELECT key, value FROM meta"):
+        pattern = (
+            "none|[0-9.e+-]{1,20}" if row["key"].startswith("near ") else _META.get(row["key"])
+        )
+        if pattern is not None and not re.fullmatch(pattern, row["value"]):
+            yield f"meta: {row['key'][:40]} is {row['value'][:40]!r}"
+    if not database.number(
+        "SELECT count(*) FROM lines WHERE line ="
+        " coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'line'), 1)"
+    ):
+        yield "lines: the current one is not there"
     for (table, column), words in _WORDS.items():
         listed = ", ".join(f"'{word}'" for word in words)
         yield from _first(

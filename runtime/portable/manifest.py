@@ -20,6 +20,7 @@ DEFINITION = "definition.json"
 # How an increment carries a table: not at all, the rows that were added, or all of it.
 Mode = Literal["same", "added", "whole"]
 Count = Annotated[int, Field(ge=0, le=1 << 62)]
+Words = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=300)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _MEMBER = re.compile(
     r"definition\.json|tables/[a-z_]{1,40}\.parquet|embeddings/[a-z]{1,20}\.parquet"
@@ -53,10 +54,10 @@ class TableState(_Part):
 class AgentPart(_Part):
     """Who it was. `model` is the person's stored choice, a name or ""."""
 
-    name: str
-    id: str
-    definition: str
-    model: str = ""
+    name: Words
+    id: Words
+    definition: Words
+    model: Words = ""
 
 
 class Embeddings(_Part):

@@ -260,6 +260,7 @@ def test_a_manifest_that_is_none(runtime: Runtime, tmp_path: Path, data: bytes) 
         (["tables", "messages", "mode"], "some"),
         (["embeddings", "identity"], "minilm"),
         (["sequences", "messages"], 1 << 70),
+        (["agent", "model"], "a\x1b[2J"),
     ],
 )
 def test_a_manifest_that_is_malformed(
@@ -273,6 +274,33 @@ def test_a_manifest_that_is_malformed(
         told[path[-1]] = value
 
     refused(runtime, altered(made, change, honest=path != ["members"]), "manifest")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("line", "x"),
+        ("line", "77"),
+        ("window", "many"),
+        ("protocol", "root"),
+        ("conversation", "-1"),
+        ("near me", "no"),
+    ],
+)
+def test_a_meta_that_no_agent_has(runtime: Runtime, made: Path, key: str, value: str) -> None:
+    """It would end the first command that reads it."""
+    path = altered(made, lambda t, m: m["meta"].update({key: value}))
+    refused(runtime, path, "line" if key == "line" else f"meta: {key}")
+
+
+@pytest.mark.parametrize("key", ["tiers", "agent_id", "writer_epoch", "embedding", "definition"])
+def test_a_home_s_own_meta_is_not_taken(runtime: Runtime, made: Path, key: str) -> None:
+    """The folder of the tables above all: it would be a path."""
+    path = altered(made, lambda t, m: m["meta"].update({key: "../../evil"}))
+    runtime.import_agent(path)
+    with runtime.reader("ada") as reader:
+        assert reader.state.database.meta(key) != "../../evil"
+        assert reader.state.tiers.parent == reader.folder
 
 
 def rows(**changes: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
