@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
@@ -547,22 +547,62 @@ class Runtime:
         """
         return self.archives.memory(scope, create=create, embedding=embedding, wait=wait)
 
-    def export_agent(self, name: str, path: str | Path, **options: Any) -> "Carried":
-        """Write an agent to a .pmz file, in use or not: `since=`, `embeddings=`, `overwrite=`
-        (portable/exporter.py)."""
+    def export_agent(
+        self,
+        name: str,
+        path: str | Path,
+        *,
+        since: int | str | datetime | Path | None = None,
+        embeddings: bool = True,
+        overwrite: bool = False,
+        stop: Callable[[], None] = lambda: None,
+    ) -> "Carried":
+        """Write an agent to a .pmz file, in use or not; with `since` a message, a time or an
+        earlier file, only what is new. `stop` is called between pieces and may raise.
+
+        Raises UnknownAgent, UserError, StorageError.
+        """
         from pagemind.runtime.portable.exporter import export_agent
 
         registered = self.home.find(checked_name(name))
-        folder = self.home.folder(registered.id)
-        return export_agent(registered, folder, Path(path), clock=self.clock, **options)
+        return export_agent(
+            registered,
+            self.home.folder(registered.id),
+            Path(path),
+            clock=self.clock,
+            since=since,
+            embeddings=embeddings,
+            overwrite=overwrite,
+            stop=stop,
+        )
 
-    def import_agent(self, path: str | Path, **options: Any) -> "Carried":
-        """Make an agent from a .pmz file, or carry one on by an increment: `name=`,
-        `embeddings=`, `untrusted=`, `wait=` (portable/importer.py)."""
+    def import_agent(
+        self,
+        path: str | Path,
+        *,
+        name: str | None = None,
+        embeddings: bool = True,
+        untrusted: bool = False,
+        wait: float = 0.0,
+        stop: Callable[[], None] = lambda: None,
+    ) -> "Carried":
+        """Make an agent from a .pmz file, or carry one on by an increment; `untrusted` trusts
+        nothing in it more than an import.
+
+        Raises BadExport, AgentExists, UnknownAgent, AgentInUse, StorageError.
+        """
         from pagemind.runtime.portable.importer import import_agent
 
         return import_agent(
-            self.home, Path(path), clock=self.clock, embedder=self._embedder_of, **options
+            self.home,
+            Path(path),
+            clock=self.clock,
+            embedder=self._embedder_of,
+            name=name,
+            embeddings=embeddings,
+            untrusted=untrusted,
+            wait=wait,
+            stop=stop,
         )
 
     @staticmethod
