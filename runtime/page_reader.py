@@ -56,6 +56,14 @@ class PageReader:
             self._warm(target)
         return Reading(text, part, len(parts), reference)
 
+    def part_with(self, page: str, message: str) -> int:
+        """The part of a page in which the line of a message begins; 1 where it has none."""
+        start = f"{message} ["
+        for part, text in enumerate(self._parts(page, self._part_tokens()), 1):
+            if text.startswith(start) or f"\n{start}" in text:
+                return part
+        return 1
+
     def text_of(self, message: Message) -> str:
         """The text that a stored reading stands for."""
         reference = message.reference or {}

@@ -12,7 +12,7 @@ from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.passage_reader import PassageReader
 from pagemind.runtime.pinning import Pinning
-from pagemind.runtime.services import PagesFound, PinAnswer, Reading, SearchFilters
+from pagemind.runtime.services import FoundPage, PagesFound, PinAnswer, Reading, SearchFilters
 from pagemind.runtime.template import load
 
 
@@ -70,7 +70,13 @@ class Paging:
         # The question itself is no find.
         own = {entry.message.short_id for entry in self.shown() if entry.message.turn == self.turn}
         others = tuple(hit for hit in found.in_context if hit.id not in own)
-        return replace(found, in_context=others)
+        return replace(found, pages=tuple(map(self._with_part, found.pages)), in_context=others)
+
+    def _with_part(self, page: FoundPage) -> FoundPage:
+        """With the part that has its line: so that no other is read for nothing."""
+        if page.why is None:
+            return page
+        return replace(page, part=self.reader.part_with(page.id, page.why.id))
 
     def pin(self, id: str) -> PinAnswer:
         return self.pinning.pin(id)

@@ -161,7 +161,7 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class FoundPage:
     """A page that may hold what was looked for. `why` is the best message in it, None where the
-    gist alone speaks for it."""
+    gist alone speaks for it; it begins in that `part` of what page_in reads."""
 
     id: str
     first_at: datetime
@@ -169,6 +169,7 @@ class FoundPage:
     gist: str
     score: float
     why: Hit | None = None
+    part: int = 1
 
 
 @dataclass(frozen=True, slots=True)

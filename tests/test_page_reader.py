@@ -96,6 +96,20 @@ def test_a_page_is_read_line_by_line(state: State) -> None:
     ]
 
 
+def test_the_part_with_a_message_has_its_line(state: State) -> None:
+    """So that no other part of a page needs to be read; the first, for one that is not there."""
+    for number in range(12):
+        say(state, f"Berth {number} is let to boat {number * 17}, as m{number} [was] before.")
+    page(state, 1, 12)
+    pages = reader(state)
+    parts = [pages.part_with("p1", f"m{seq}") for seq in range(1, 13)]
+    assert parts == sorted(parts)
+    assert parts[-1] > 3
+    for seq, part in enumerate(parts, 1):
+        assert f"\nm{seq} [" in pages.read("p1", part).text
+    assert pages.part_with("p1", "m99") == 1
+
+
 def test_a_long_message_is_read_in_parts(state: State) -> None:
     """The parts of a message are its text to the letter."""
     text = " ".join(f"word{number}" for number in range(400))

@@ -110,7 +110,8 @@ def _entry(page: FoundPage, now: datetime, tokens: int) -> list[str]:
     left = tokens - count(start)
     lines = []
     if page.why is not None:
-        name = f"  {page.why.id} {page.why.speaker or page.why.role}: "
+        part = f"part {page.part}: " if page.part > 1 else ""
+        name = f"  {part}{page.why.id} {page.why.speaker or page.why.role}: "
         room = min(FIND_WHY_TOKENS, left - count(name))
         said = shorten(" ".join(page.why.text.split()), max(_WHY_LEAST, room), count)
         lines.append(f"{name}{said}")

@@ -88,6 +88,12 @@ def test_pages_are_named_with_day_gist_and_why() -> None:
     assert result.shown == (WHY,)
 
 
+def test_the_part_that_has_the_line_is_told() -> None:
+    """Where it is not the first, which page_in reads unasked."""
+    pages = FakePages(PagesFound((replace(P3, part=2), P1), 41))
+    assert "  part 2: m42 Sam: The boat is red." in found(pages, query="boat").text.splitlines()
+
+
 def test_nothing_found_says_among_how_many() -> None:
     """So that the model can tell an empty memory from a bad query."""
     result = found(FakePages(PagesFound((), 41)), query="boat")
