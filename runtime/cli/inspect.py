@@ -1,7 +1,6 @@
 """`pagemind inspect`: the window of an agent, section by section, the exact request, and a page of
 all that it remembers."""
 
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,6 +34,7 @@ def inspect(
     from pagemind.runtime.cli.render import answer
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.cli.window_picture import picture
+    from pagemind.runtime.request_json import request_json
 
     with opened(home) as runtime, runtime.reader(agent) as reader:
         page = _write_page(reader, html) if html is not None else None
@@ -43,7 +43,7 @@ def inspect(
     if as_json:
         body = inspection.as_json()
         if asked is not None:
-            body["request"] = _request_json(asked)
+            body["request"] = request_json(asked)
         if page is not None:
             body["html"] = page
         answer(body)
@@ -94,47 +94,10 @@ def _tell_page(page: dict[str, Any]) -> None:
     )
 
 
-def _request_json(request: "ModelRequest") -> dict[str, Any]:
-    return {
-        "system": list(request.system),
-        "messages": [
-            {
-                "id": message.short_id if message.seq else None,
-                "role": message.role,
-                "kind": message.kind,
-                "speaker": message.speaker,
-                "text": message.text,
-                "tool_calls": [
-                    {"id": call.id, "name": call.name, "arguments": call.parsed()}
-                    for call in message.tool_calls
-                ],
-                "tool_call_id": message.tool_call_id or None,
-            }
-            for message in request.messages
-        ],
-        "tools": [
-            {"name": t.name, "description": t.description, "parameters": t.parameters}
-            for t in request.tools
-        ],
-        "max_tokens": request.max_tokens,
-    }
-
-
 def print_request(request: "ModelRequest") -> None:
     """Texts as they are sent, under a line that says what each is."""
     from pagemind.runtime.cli.render import visible
+    from pagemind.runtime.request_json import request_lines
 
-    for number, text in enumerate(request.system, 1):
-        print(f"--- system, part {number}\n{visible(text)}\n")
-    for message in request.messages:
-        name = f" {message.short_id}" if message.seq else ""
-        print(f"--- {message.role}{name}")
-        if message.text:
-            print(visible(message.text))
-        for call in message.tool_calls:
-            print(visible(f"[call {call.id}] {call.name}({call.arguments})"))
-        print()
-    for tool in request.tools:
-        schema = json.dumps(tool.parameters, ensure_ascii=False)
-        print(f"--- function {tool.name}\n{tool.description}\n{schema}\n")
-    print(f"--- at most {request.max_tokens:,} tokens of reply")
+    for piece in request_lines(request):
+        print(visible(piece))
