@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.setup import Done
 
 _WIDE = 76  # of 80 columns
-_MOST = 5  # models that are listed
+_MOST = 4  # models that are listed: all three questions fit on one screen
 
 
 def init(
@@ -123,7 +123,8 @@ def _ask_model(found: Sequence["ModelChoice"]) -> "ModelChoice | None":
 def _ask_embedding(usual: str) -> str:
     from pagemind.runtime.setup import embeddings
 
-    offered = embeddings()[:_MOST]
+    local, *keyed, none = embeddings()
+    offered = [local, *keyed[:1], none]
     print("\n2 of 3  What finds memories by their meaning?")
     for number, each in enumerate(offered, 1):
         print(_row(number, each.name, each.why))

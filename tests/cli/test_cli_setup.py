@@ -11,7 +11,7 @@ from pty_kit import ENTER, Terminal
 
 from pagemind.runtime.cli.start import SCREEN
 from pagemind.runtime.definition import load_definition
-from pagemind.runtime.model_choice import ModelChoice
+from pagemind.runtime.model_choice import PROVIDERS, ModelChoice
 from pagemind.runtime.setup import first_definition
 
 
@@ -82,7 +82,8 @@ def test_a_server_of_ones_own_stands_with_the_agent(tmp_path: Path) -> None:
 
 def test_three_questions_are_asked_in_a_terminal(tmp_path: Path) -> None:
     """Numbers and Enter are answers, and all of it fits on one screen."""
-    environ = {**clean_environ(tmp_path), "OPENAI_API_KEY": "k"}
+    keys = dict.fromkeys([*PROVIDERS, "VOYAGE_API_KEY", "COHERE_API_KEY"], "k")
+    environ = {**clean_environ(tmp_path), **keys}
     code = (
         "import sys\nfrom pagemind.runtime import model_choice\n"
         "model_choice._loopback = lambda: None\n"
@@ -98,7 +99,7 @@ def test_three_questions_are_asked_in_a_terminal(tmp_path: Path) -> None:
             terminal.expect(wanted)
             terminal.send(answer + ENTER)
         terminal.expect("next: pagemind chat ada")
-        assert len(terminal.lines) <= 24
+        assert len(terminal.lines) < 24  # the shell's prompt comes below
     assert "embedding: none" in (tmp_path / "config.yaml").read_text()
 
 
