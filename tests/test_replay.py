@@ -354,3 +354,22 @@ def test_an_import_of_old_talk_keeps_its_times(trace: Path, tmp_path: Path) -> N
         agent.handle(AgentMessage("eve", "Hello from me at 9", {"k": "v"}))
         agent.handle(UserMessage("The boat at 9", "sam", "id-1", then))  # asked again: stored
     assert replay(trace).difference is None
+
+
+def test_what_an_insert_is_near_to_is_taken_from_the_record(trace: Path, tmp_path: Path) -> None:
+    """An embedder told it, and a replay has none."""
+    script = [
+        call("archival_insert", content="The boat is called Nomad"),
+        "Yes.",
+        call("archival_insert", content="The boat is called Nomad."),
+        "Yes.",
+    ]
+    with Runtime(
+        tmp_path / "home", embedder=HashingEmbedder(32), background=False, trace=trace
+    ) as runtime:
+        agent = runtime.agent("ada", definition(), model=ScriptedModel(script), tools=[weather])
+        agent.send("Note it")
+        runtime.drain(agent)
+        agent.send("Note it again")
+    assert "nearly the same as a1" in trace.read_text()
+    assert replay(trace).difference is None
