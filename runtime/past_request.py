@@ -137,7 +137,10 @@ class PastRequests:
         """Main context as it was: the queue is filled, and rendering it gives the request."""
         state = self._state
         versions = settings.get("blocks")
-        values = state.blocks.values(versions if isinstance(versions, dict) else epoch.blocks)
+        if not isinstance(versions, dict):  # an edit came with a result, which the step had seen
+            made = state.blocks.versions_before(row["last_seq"])
+            versions = made if mould.live else epoch.blocks
+        values = state.blocks.values(versions)
         blocks = [
             frame.around(*values[frame.label]) for frame in mould.blocks if frame.label in values
         ]

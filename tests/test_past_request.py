@@ -1,6 +1,7 @@
 """Any past request is made again from what is stored, to the byte, as long as the home lives."""
 
 import json
+import tarfile
 import tempfile
 import time
 from contextlib import suppress
@@ -25,8 +26,10 @@ from pagemind.runtime.message import Reasoning
 from pagemind.runtime.model import ModelReply, ModelRequest
 from pagemind.runtime.models.guided_model import GuidedModel
 from pagemind.runtime.mould import FRAMES
+from pagemind.runtime.past import Past
 from pagemind.runtime.past_request import Otherwise, PastRequest, PastRequests
 from pagemind.runtime.request_json import canonical
+from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import ScriptedModel, call
 
 PROVIDERS = ("openai/gpt-4o-mini", "anthropic/claude-sonnet-4", "mistral/mistral-small", "ollama/q")
@@ -448,3 +451,21 @@ def test_a_zone_comes_back_from_its_name(name: str) -> None:
     assert zone_named(zone_name(zone, at)).utcoffset(at) == zone.utcoffset(at)
     with pytest.raises((ValueError, LookupError)):
         zone_named("")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_every_request_of_an_older_home_is_made_again(tmp_path: Path, version: int) -> None:
+    """Homes that an earlier version wrote, brought up to date: edits, flushes, readings."""
+    frozen = Path(__file__).parent / "frozen" / f"home-v{version}.tar.gz"
+    with tarfile.open(frozen) as archive:
+        archive.extractall(tmp_path, filter="data")
+    Runtime.upgrade(tmp_path / "home")
+    steps = 0
+    with runtime_at(tmp_path / "home") as runtime:
+        for agent in runtime.agents():
+            with runtime.reader(agent.name) as reader:
+                steps_of = Past(reader)
+                for step in range(1, reader.state.history.last_step + 1):
+                    assert steps_of.request(f"s{step}").exact, f"{agent.name}: s{step}"
+                    steps += 1
+    assert steps > 50
