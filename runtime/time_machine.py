@@ -108,7 +108,7 @@ class TimeMachine:
         end = self._turn_end(seq)
         before = self._next(end)
         if before is None:
-            last = self._said_last(end + 1)
+            last = self._state.journal.last_said(end + 1)
             when = f"after m{last}" if last else "yet"
             raise UserError(f"nothing was said {when}", hint="there is nothing to take back")
         what = to.isoformat(timespec="seconds") if isinstance(to, datetime) else f"m{seq}"
@@ -241,7 +241,7 @@ class TimeMachine:
             agent=self._name,
             kind=kind,
             applied=apply,
-            seq=self._said_last(at),
+            seq=state.journal.last_said(at),
             line=lines.current,
             from_line=from_line,
             taken_back=self._turns(lost),
@@ -324,13 +324,6 @@ class TimeMachine:
         last = journal.get([self._lines.before(before)])
         journal.take_up_conversation(next((m.conversation for m in last.values()), 0))
 
-    def _said_last(self, at: int) -> int:
-        return self._state.database.number(
-            "SELECT seq FROM messages WHERE seq < ? AND NOT (kind = 'notice' AND turn = 0)"
-            f" AND {on_line('seq')} ORDER BY seq DESC LIMIT 1",
-            (at,),
-        )
-
     # --- what it takes back ---------------------------------------------------------------------
 
     def _turns(self, ranges: Sequence[Range]) -> tuple[TurnSeen, ...]:
@@ -351,7 +344,7 @@ class TimeMachine:
         found: list[WorldCall] = []
         for low, high in ranges:
             calls: dict[str, tuple[Message, int]] = {}
-            for message, _, _ in self._state.journal.range(low, high):
+            for message in self._state.journal.of_calls(low, high):
                 for at, call in enumerate(message.tool_calls):
                     if self._effect(call.name) == "world":
                         calls[call.id] = (message, at)

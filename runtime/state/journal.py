@@ -12,7 +12,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.message import Message, parts_from_json, parts_to_json
 from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS, TIME_PAUSE_SECONDS
 from pagemind.runtime.state.database import Database, Row
-from pagemind.runtime.state.lines import Lines, on_line
+from pagemind.runtime.state.lines import Lines
 from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
 
 _COLUMNS = (
@@ -21,6 +21,7 @@ _COLUMNS = (
 )
 
 
+_ENDLESS = 1 << 62
 _NEAR = 8  # messages that are read along, rather than with a query of their own
 
 
@@ -46,8 +47,8 @@ class Journal:
         with db.transaction():
             now = self._clock.now()
             # The notice of a rewind is no part of the talk.
-            previous = db.one(
-                f"SELECT recorded_at FROM messages WHERE {on_line('seq')} AND"
+            previous = self._newest_row(
+                "SELECT recorded_at FROM messages WHERE seq BETWEEN ? AND ? AND"
                 " seq NOT IN (SELECT seq FROM line_moves) ORDER BY seq DESC LIMIT 1"
             )
             gap = (
@@ -93,6 +94,25 @@ class Journal:
                     (stored.seq,),
                 )
         return stored, pause
+
+    def _newest_row(self, sql: str) -> Row | None:
+        """The first row that a query finds in a range of the current line, the newest first."""
+        for span in self.lines.down(_ENDLESS):
+            if row := self._db.one(sql, span):
+                return row
+        return None
+
+    def last_said(self, below: int) -> int:
+        """The newest live message below a seq that is more than a notice between turns; 0 for
+        none."""
+        for span in self.lines.down(below):
+            if seq := self._db.number(
+                "SELECT seq FROM messages WHERE seq BETWEEN ? AND ?"
+                " AND NOT (kind = 'notice' AND turn = 0) ORDER BY seq DESC LIMIT 1",
+                span,
+            ):
+                return seq
+        return 0
 
     def new_conversation(self) -> int:
         """Start a conversation; its number."""
@@ -142,11 +162,12 @@ class Journal:
     def before(self, seq: int, limit: int) -> list[Message]:
         """Up to `limit` indexable messages before `seq` in its conversation and on its line, oldest
         first."""
-        rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM messages WHERE seq < ?1 AND kind IN ('talk', 'observation')"
-            " AND conversation = (SELECT conversation FROM messages WHERE seq = ?1)"
-            f" AND {on_line('seq', '?3')} ORDER BY seq DESC LIMIT ?2",
-            (seq, limit, self.lines.line_of(seq)),
+        rows = self._newest_of(
+            "kind IN ('talk', 'observation')"
+            " AND conversation = (SELECT conversation FROM messages WHERE seq = ?3)",
+            self.lines.down(seq, self.lines.line_of(seq) or None),
+            limit,
+            seq,
         )
         return [message_of(row) for row in reversed(rows)]
 
@@ -181,14 +202,35 @@ class Journal:
         )
         return [message_of(row) for row in rows]
 
-    def newest(self, limit: int, *, before: int | None = None) -> list[Message]:
-        """Messages that people and models said or observed, newest first."""
+    def of_calls(self, first: int, last: int) -> list[Message]:
+        """Those of first … last that call a function or are a result, in order, on any line."""
         rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM messages WHERE kind IN ('talk', 'observation') AND seq < ?"
-            f" AND {on_line('seq')} ORDER BY seq DESC LIMIT ?",
-            (before if before is not None else 1 << 62, limit),
+            f"SELECT {_COLUMNS} FROM messages WHERE seq BETWEEN ? AND ? AND (role = 'tool' OR"
+            " role = 'assistant' AND content LIKE '%\"tool_calls\":%') ORDER BY seq",
+            (first, last),
         )
         return [message_of(row) for row in rows]
+
+    def newest(self, limit: int, *, before: int | None = None) -> list[Message]:
+        """Messages that people and models said or observed, newest first."""
+        spans = self.lines.down(_ENDLESS if before is None else before)
+        rows = self._newest_of("kind IN ('talk', 'observation')", spans, limit)
+        return [message_of(row) for row in rows]
+
+    def _newest_of(
+        self, condition: str, spans: Sequence[tuple[int, int]], limit: int, *more: int
+    ) -> list[Row]:
+        """Rows of these ranges, which come newest first, that a condition leaves."""
+        rows: list[Row] = []
+        for span in spans:
+            if len(rows) >= limit:
+                break
+            rows += self._db.rows(
+                f"SELECT {_COLUMNS} FROM messages WHERE seq BETWEEN ?1 AND ?2 AND {condition}"
+                f" ORDER BY seq DESC LIMIT {limit - len(rows):d}",
+                (*span, *more),
+            )
+        return rows
 
     def count(self) -> int:
         """Messages without the runtime's own notices and readings."""

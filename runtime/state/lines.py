@@ -122,8 +122,12 @@ class Lines:
 
     def before(self, seq: int) -> int:
         """The newest live seq below one; 0 for none."""
-        below = [(low, min(high, seq - 1)) for low, high in self.ranges() if low < seq]
-        return below[-1][1] if below else 0
+        return next((high for _, high in self.down(seq)), 0)
+
+    def down(self, seq: int, line: int | None = None) -> list[Range]:
+        """What a line has below a seq, the newest range first: a query for each does not look
+        through what lies between, however much was rewound."""
+        return [(low, min(high, seq - 1)) for low, high in self.ranges(line) if low < seq][::-1]
 
     def onward(self, seq: int) -> int:
         """The first live seq from one on, whether or not it is given out yet."""
