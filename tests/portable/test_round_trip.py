@@ -29,7 +29,9 @@ def test_everything_is_as_it_was(tmp_path: Path) -> None:
     with temporary_runtime() as runtime:
         lived(runtime).close()
         done = runtime.export_agent("ada", tmp_path / "ada.pmz")
-        assert (done.messages, done.passages) == (runtime.info("ada").messages, 4)
+        info = runtime.info("ada")
+        assert (done.messages, done.passages) == (info.messages, info.passages)
+        assert done.passages > 2
         assert done.pages > 5
         made = runtime.import_agent(tmp_path / "ada.pmz", name="eva")
         assert (made.agent, made.sha256, made.messages) == ("eva", done.sha256, done.messages)
