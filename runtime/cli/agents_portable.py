@@ -61,7 +61,7 @@ def import_file(
     ] = None,
     embeddings: WithEmbeddings = True,
     untrusted: Annotated[
-        bool, typer.Option("--untrusted", help="Trust nothing in it more than a document.")
+        bool, typer.Option("--untrusted", help="Trust nothing in it more than an import.")
     ] = False,
     wait: Wait = 0.0,
     as_json: AsJson = False,
