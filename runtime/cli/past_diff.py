@@ -10,6 +10,7 @@ from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder
 if TYPE_CHECKING:
     from pagemind.runtime.memory_diff import MemoryDiff, PassageSeen, TextChange
 
+_MOST = 20  # passages or pages of a kind; --json has all
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -72,18 +73,20 @@ def _print(agent: str, found: "MemoryDiff") -> None:
         ]
         _section(f"passages: {', '.join(counted)}")
         _passages("+", found.added)
-        for old, new in found.edited:
+        for old, new in found.edited[:_MOST]:
             _passages("-", [old])
             _passages("+", [new])
+        _rest(len(found.edited))
         _passages("-", found.retired)
     if found.pages or found.hidden:
         hidden = f", {found.hidden:,} hidden by a rewind" if found.hidden else ""
         _section(f"pages: {len(found.pages):,} written{hidden}")
-        for page in found.pages:
+        for page in found.pages[:_MOST]:
             span = f"m{page.first_seq} to m{page.last_seq}"
             out.print(
                 Text(f"+ {page.short_id} ({span}) {one_line(page.gist)}", "green"), soft_wrap=True
             )
+        _rest(len(found.pages))
     if found.pinned or found.unpinned:
         _section("pins")
         out.print(Text(" ".join(f"+{target}" for target in found.pinned), "green"), end="")
@@ -110,12 +113,19 @@ def _lines(change: "TextChange") -> None:
     _coloured(line for line in lines if not line.startswith(("--- ", "+++ ")))
 
 
-def _passages(sign: str, passages: "Iterable[PassageSeen]") -> None:
+def _rest(count: int) -> None:
+    """How many were not shown."""
+    if count > _MOST:
+        _coloured([f"… {count - _MOST:,} more (--json has all)"])
+
+
+def _passages(sign: str, passages: "Sequence[PassageSeen]") -> None:
     from pagemind.runtime.cli.render import one_line
 
-    for each in passages:
+    for each in passages[:_MOST]:
         tags = f" [{', '.join(each.tags)}]" if each.tags else ""
         _coloured([f"{sign} {each.id}{tags} {one_line(each.text)}"])
+    _rest(len(passages))
 
 
 def _coloured(lines: "Iterable[str]") -> None:

@@ -174,6 +174,22 @@ def test_a_diff_is_printed_part_by_part(past: tuple[Cli, ScriptedModel]) -> None
     assert ran.out.splitlines()[1:] == ["nothing changed in memory"]
 
 
+def test_a_diff_of_much_shows_some_of_it(cli: Cli) -> None:
+    """And says how many there are besides."""
+    cli.ada()
+    with Runtime(cli.home) as runtime:
+        agent = runtime.agent("ada")
+        agent.send("Hello.")
+        for number in range(25):
+            agent.insert(f"Note {number}.")
+        agent.send("And now?")
+    out = cli("agents", "diff", "ada", "m1").out
+    assert "passages: 25 added" in out
+    assert "+ a20 Note 19." in out
+    assert "a21" not in out
+    assert "… 5 more (--json has all)" in out
+
+
 def test_a_diff_as_json_is_that_of_the_library(past: tuple[Cli, ScriptedModel]) -> None:
     """Program and person are told the same."""
     cli, _ = past
