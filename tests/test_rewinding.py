@@ -3,6 +3,7 @@ is in test_time_machine.py."""
 
 import subprocess
 import sys
+import tarfile
 import textwrap
 from collections.abc import Iterator
 from datetime import timedelta
@@ -351,3 +352,22 @@ def test_ranges_without_others(
 ) -> None:
     """What is in both goes."""
     assert without(these, those) == left
+
+
+def test_an_agent_of_the_first_version_is_rewound(tmp_path: Path) -> None:
+    """What it did not record is taken to have been later: its window of then may be a little
+    longer, and all is whole; bringing back restores it."""
+    with tarfile.open(Path(__file__).parent / "frozen" / "home-v1.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    Runtime.upgrade(tmp_path / "home")
+    with Runtime(tmp_path / "home", background=False) as runtime:
+        agent = runtime.agent("Zoë", model=ScriptedModel(after="Yes."), tools=[make_tool(ring)])
+        before, request = fingerprint(agent.state), str(agent.context.render(100))
+        live = [m.seq for m, _, _ in agent.state.journal.live(1)]
+        for seq in (live[-20], live[len(live) // 2], 7, 0):
+            agent.rewind(seq)
+            assert [f for f in check_state(agent.state) if f.status == "wrong"] == []
+            agent.send("And now?")
+            agent.bring_back(1)
+            assert fingerprint(agent.state) == before
+            assert str(agent.context.render(100)) == request

@@ -413,6 +413,7 @@ ALTER TABLE epochs ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
 UPDATE epochs SET seq = coalesce(
     (SELECT min(last_seq) FROM steps WHERE steps.epoch >= epochs.epoch),
     (SELECT max(seq) FROM messages), 0);
+UPDATE epochs SET seq = 0 WHERE epoch = (SELECT min(epoch) FROM epochs);
 CREATE INDEX passage_versions_seq ON passage_versions (seq);
 CREATE TABLE pin_versions (
     target TEXT NOT NULL, seq INTEGER NOT NULL, pinned_at TEXT, pinned_seq INTEGER,
