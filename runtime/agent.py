@@ -143,13 +143,18 @@ class Agent:
         return self.handle(event, observer=observer, cancel=cancel)
 
     def stream(
-        self, text: str, *, speaker: str = "user", id: str | None = None
+        self,
+        text: str,
+        *,
+        speaker: str = "user",
+        id: str | None = None,
+        images: Sequence[str | Path] = (),
     ) -> Iterator[TraceEvent]:
         """The turn's TraceEvents as they happen; the last is turn_ended with the result.
 
         Closing the iterator stops the turn.
         """
-        return faces.stream(partial(self.send, text, speaker=speaker, id=id))
+        return faces.stream(partial(self.send, text, speaker=speaker, id=id, images=images))
 
     async def asend(
         self,
@@ -157,18 +162,24 @@ class Agent:
         *,
         speaker: str = "user",
         id: str | None = None,
+        images: Sequence[str | Path] = (),
         observer: Observer = ignore,
     ) -> TurnResult:
         """`send` in a thread. Cancelling the task stops the turn."""
         return await faces.in_thread(
-            partial(self.send, text, speaker=speaker, id=id, observer=observer)
+            partial(self.send, text, speaker=speaker, id=id, images=images, observer=observer)
         )
 
     def astream(
-        self, text: str, *, speaker: str = "user", id: str | None = None
+        self,
+        text: str,
+        *,
+        speaker: str = "user",
+        id: str | None = None,
+        images: Sequence[str | Path] = (),
     ) -> AsyncIterator[TraceEvent]:
         """`stream` for async code."""
-        return faces.astream(partial(self.send, text, speaker=speaker, id=id))
+        return faces.astream(partial(self.send, text, speaker=speaker, id=id, images=images))
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable and in the queue, without a model call."""

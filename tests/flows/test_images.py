@@ -1,5 +1,6 @@
 """Images that are sent along: models that see get them, others their caption; nothing is lost."""
 
+import asyncio
 import base64
 import struct
 import zlib
@@ -132,6 +133,23 @@ def test_an_image_is_stored_once_and_found_by_its_caption(tmp_path: Path, image:
         assert stored.text.endswith(CAPTION)
         found = agent.engine.search("recall", "boat.png", SearchFilters(), 5)
         assert CAPTION in found.hits[0].text
+
+
+def test_every_face_takes_images(tmp_path: Path, image: Path) -> None:
+    """Streaming and asynchronous code send them as plain code does."""
+
+    async def twice(agent: Agent) -> None:
+        await agent.asend("Two.", images=[image])
+        async for _ in agent.astream("Three.", images=[image]):
+            pass
+
+    runtime, agent = scripted(tmp_path / "home")
+    with runtime:
+        for _ in agent.stream("One.", images=[image]):
+            pass
+        asyncio.run(twice(agent))
+        said = agent.state.journal.get([1, 3, 5]).values()
+        assert all(message.text.endswith(CAPTION) for message in said)
 
 
 @pytest.mark.parametrize(
