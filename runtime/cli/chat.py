@@ -66,7 +66,8 @@ def chat(
         )
     # All that the first prompt needs, and nothing else.
     from pagemind.runtime.cli.completion import ChatCompleter
-    from pagemind.runtime.cli.editor import Editor, PasteInput
+    from pagemind.runtime.cli.editor import Editor
+    from pagemind.runtime.cli.paste_input import PasteInput
     from pagemind.runtime.settings import home_path
 
     editor = Editor(

@@ -19,8 +19,7 @@ from prompt_toolkit.filters import completion_is_selected, is_searching
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.input.base import Input
-from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.shortcuts import CompleteStyle
@@ -47,7 +46,6 @@ _STYLE = Style.from_dict(
     }
 )
 _MENU_ROWS = 8
-_START, _END = "\x1b[200~", "\x1b[201~"
 
 
 class Editor:
@@ -253,32 +251,3 @@ class _History(FileHistory):
             path = Path(str(self.filename))
             path.touch(mode=0o600, exist_ok=True)
             super().store_string(string)
-
-
-class PasteInput(Vt100Input):
-    """A terminal's input that takes a large paste in one piece.
-
-    The library looks through all that was pasted so far with each kilobyte that arrives: ten
-    megabytes would take it minutes.
-    """
-
-    def __init__(self, stdin: Any) -> None:
-        super().__init__(stdin)
-        self._pieces: list[str] = []  # of a paste that has begun
-        self._tail = ""  # what may be the first half of its end
-
-    def read_keys(self) -> list[KeyPress]:
-        data = self.stdin_reader.read()
-        if not self._pieces and _START not in data:
-            self.vt100_parser.feed(data)
-        else:
-            self._pieces.append(data)
-            seen = self._tail + data
-            self._tail = seen[1 - len(_END) :]
-            if _END in seen:
-                self.vt100_parser.feed("".join(self._pieces))
-                self._pieces.clear()
-                self._tail = ""
-        found = self._buffer
-        self._buffer = []
-        return found

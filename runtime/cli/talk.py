@@ -142,7 +142,8 @@ class Talk:
                     return
                 leaving = True
                 if line.strip():
-                    say("not sent: the agent is still opening")
+                    opening = self._scene is None
+                    say("not sent: the agent is still opening" if opening else "stopped")
                 say("Ctrl-C again leaves, and so does Ctrl-D")
 
     def _take(self, line: str) -> bool:

@@ -82,7 +82,7 @@ def test_commands_of_the_chat(tmp_path: Path, definition: Path) -> None:
         terminal.line("My boat is called Nomad.")
         terminal.expect("You said")
         for line, answer in (
-            ("/help", "Ctrl-R           searches"),
+            ("/help", "searches what you typed before"),
             ("/context", "flushes at"),
             ("/blocks", "human  0 of 200 characters"),
             ("/recall Nomad", "m1"),
