@@ -82,7 +82,7 @@ WALK = (
     ("/switch eve", "you talk to eve now"),
     ("/recall Nomad", "My boat is called Nomad."),
     ("/switch ada", "you talk to ada now"),
-    ("/agents", "ada|← this one|bob|eve"),
+    ("/agents", "last active|← this one"),
     ("/switch bob", "you talk to bob now, on scripted/echo"),
     ("/switch bob", "error: bob is the one you talk to"),
     ("/switch nobody", "error: no agent is called 'nobody'"),
