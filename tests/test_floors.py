@@ -18,20 +18,20 @@ FLOORS: dict[int, str] = {
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls
-          fifo_queue request_digest document intake faces naming eval_cases image_header trace_file config
-          exchange""",
+          fifo_queue request_digest document intake faces naming eval_cases image_header
+          trace_file config exchange""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor usual_words
-          archival_memory core_editor attachment page_reader page_finder passage_reader pinning paging telling
-          search_view nearness prefetch inspection invariants reembed ingested ingest tiers_reader
+          archival_memory core_editor attachment page_reader page_finder passage_reader pinning paging
+          telling search_view nearness prefetch inspection invariants reembed ingested ingest tiers_reader
           tiers_writer memory_records archive memory archives agent_archives recorder spans
           mould past_request past_turns moment memory_diff moved lines_seen mend time_machine
           fingerprint""",
     5: "turn heartbeat model_caller loop agent feedback task",
     6: "tools",
-    7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past replay
-          setup""",
+    7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
+          replay setup""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

@@ -127,7 +127,7 @@ def test_an_agent_in_use_is_refused(talked: Cli, tmp_path: Path) -> None:
 
 
 def test_a_fork_goes_its_own_way(talked: Cli) -> None:
-    """As it was before the next turn; neither changes the other, and what was paid is not paid twice."""
+    """As it was before the next turn; neither changes the other."""
     made = talked("agents", "fork", "ada", "bob", "--at", "m3")
     assert made.code == 0
     assert made.out == "bob is a copy of ada as of m4: 4 messages, 1 passage, 0 pages\n"
