@@ -1,7 +1,7 @@
 """Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.agent_archives import AgentArchives, SharedSearch
@@ -85,6 +85,7 @@ def boot(
     background: bool,
     closed: Callable[[Agent], None],
     metered: Callable[[Model], Model] = lambda model: model,
+    spent_beside: Callable[[datetime], float] = lambda since: 0.0,
     parts: Parts = ALL,
 ) -> Agent:
     """The agent, with its queue loaded and its rows on their way to LanceDB."""
@@ -220,6 +221,7 @@ def boot(
         tool_context=tool_context,
         heartbeat=protocol == "heartbeat",
         day_budget=definition.budget.day_usd,
+        spent_beside=spent_beside,
         zone=zone,
     )
 

@@ -5,8 +5,9 @@
 A turn runs until the model answers without a tool call (design D1), or a limit ends it by name.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Protocol
 
 from pagemind.runtime.arguments import plain_arguments
@@ -45,7 +46,8 @@ class MakeContext(Protocol):
 
 
 class Loop:
-    """Runs the turns of one agent. `day_budget` is in US dollars a day of its time zone."""
+    """Runs the turns of one agent. `day_budget` is in US dollars a day of its time zone, and
+    `spent_beside` what was spent since a time beside the turns: on summaries, gists, embeddings."""
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class Loop:
         tool_context: MakeContext,
         heartbeat: bool,
         day_budget: float | None,
+        spent_beside: Callable[[datetime], float],
         zone: tzinfo,
     ) -> None:
         self.caller = caller
@@ -66,6 +69,7 @@ class Loop:
         self._tool_context = tool_context
         self.heartbeat = heartbeat
         self._day_budget = day_budget
+        self._spent_beside = spent_beside
         self._zone = zone
 
     def run(self, turn: Turn, observer: Observer, cancel: CancelToken) -> StopReason:
@@ -239,4 +243,5 @@ class Loop:
             return None
         now = self._state.clock.now().astimezone(self._zone)
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        return self._day_budget - self._state.history.cost_since(rfc3339(midnight))
+        turns = self._state.history.cost_since(rfc3339(midnight))
+        return self._day_budget - turns - self._spent_beside(midnight)

@@ -267,6 +267,7 @@ class Runtime:
                 parts=self._parts,
                 closed=self._let_go,
                 metered=lambda model: MeteredModel(model, registered.name, self.spending.tell),
+                spent_beside=lambda since: self.spending.cost_since(registered.name, since),
             )
             observer: Observer = ignore
             if recording is not None:

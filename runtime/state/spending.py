@@ -1,13 +1,15 @@
 """What was spent beside the turns, in the home: by day, agent, model and purpose. And what turns
 took, from an agent's own steps.
 
-It stands in home.db and not with the agents: what was spent stays spent when one is deleted.
+It stands in home.db and not with the agents: what was spent stays spent when one is deleted. It is
+kept by the hour (of UTC), since a day's budget begins at the midnight of its agent.
 """
 
 import logging
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import PagemindError
@@ -19,7 +21,7 @@ from pagemind.runtime.state.history import OWN
 _log = logging.getLogger("pagemind.spending")
 # Made when the first call is counted: it needs no step of the home's schema.
 _TABLE = """CREATE TABLE IF NOT EXISTS spending (
-    day TEXT NOT NULL,
+    hour TEXT NOT NULL,
     agent TEXT NOT NULL,
     model TEXT NOT NULL,
     purpose TEXT NOT NULL,
@@ -29,15 +31,15 @@ _TABLE = """CREATE TABLE IF NOT EXISTS spending (
     cached_tokens INTEGER NOT NULL,
     cost REAL NOT NULL,
     unpriced INTEGER NOT NULL,
-    PRIMARY KEY (day, agent, model, purpose)
+    PRIMARY KEY (hour, agent, model, purpose)
 ) WITHOUT ROWID"""
 _COLUMNS = "calls, prompt_tokens, completion_tokens, cached_tokens, cost, unpriced"
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What some calls took. `day` is a day of UTC; `unpriced` is how many of the calls have no
-    known price; of tokens, 0 is unknown."""
+    """What some calls took. `day` is a day of UTC, or an hour of one where they are counted;
+    `unpriced` is how many of the calls have no known price; of tokens, 0 is unknown."""
 
     day: str
     agent: str
@@ -81,8 +83,8 @@ class Spending:
 
     def tell(self, agent: str, model: str, purpose: str, usage: Usage, cost: float | None) -> None:
         """One call was answered."""
-        day = f"{self._clock.now():%Y-%m-%d}"
-        call = Spent(day, agent, model, purpose, 1, usage, cost or 0.0, int(cost is None))
+        hour = f"{self._clock.now():%Y-%m-%dT%H}"
+        call = Spent(hour, agent, model, purpose, 1, usage, cost or 0.0, int(cost is None))
         with self._lock:
             self._waiting.append(call)
             free = cost == 0 and len(self._waiting) < SPENDING_UNPAID
@@ -101,7 +103,7 @@ class Spending:
         with self._db.transaction():
             self._db.write(_TABLE)
             self._db.write_many(
-                f"INSERT INTO spending (day, agent, model, purpose, {_COLUMNS})"
+                f"INSERT INTO spending (hour, agent, model, purpose, {_COLUMNS})"
                 " VALUES (?,?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET calls = calls +"
                 " excluded.calls, prompt_tokens = prompt_tokens + excluded.prompt_tokens,"
                 " completion_tokens = completion_tokens + excluded.completion_tokens,"
@@ -118,14 +120,13 @@ class Spending:
             )
 
     def all(self) -> list[Spent]:
-        """Everything, oldest day first."""
+        """Everything by day, the oldest first."""
         self.flush()
-        known = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'spending'"
-        if not self._db.number(known):
+        if not self._there():
             return []
-        return [
+        hours = [
             Spent(
-                row["day"],
+                row["hour"][:10],
                 row["agent"],
                 row["model"],
                 row["purpose"],
@@ -134,8 +135,28 @@ class Spending:
                 row["cost"],
                 row["unpriced"],
             )
-            for row in self._db.rows("SELECT * FROM spending ORDER BY day, agent, model, purpose")
+            for row in self._db.rows("SELECT * FROM spending")
         ]
+        days = summed(hours, lambda s: (s.day, s.agent, s.model, s.purpose))
+        return sorted(days, key=lambda s: (s.day, s.agent, s.model, s.purpose))
+
+    def cost_since(self, agent: str, at: datetime) -> float:
+        """US dollars of known cost that were spent for an agent since the hour of a time."""
+        with self._lock:
+            waiting = any(each.cost for each in self._waiting)
+        if waiting:
+            self.flush()
+        if not self._there():
+            return 0.0
+        row = self._db.one(
+            "SELECT sum(cost) AS cost FROM spending WHERE agent = ? AND hour >= ?",
+            (agent, f"{at.astimezone(UTC):%Y-%m-%dT%H}"),
+        )
+        return float(row["cost"] or 0.0) if row else 0.0
+
+    def _there(self) -> bool:
+        known = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'spending'"
+        return bool(self._db.number(known))
 
 
 def of_turns(database: Database, agent: str) -> list[Spent]:

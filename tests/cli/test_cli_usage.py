@@ -126,3 +126,21 @@ def test_local_embeddings_cost_nothing(cli: Cli, tmp_path: Path) -> None:
     item = cli("usage", "--json").json["items"][0]
     assert item["embeddings"]["calls"] >= 1
     assert item["embeddings"]["cost"] == {"amount": 0.0, "currency": "USD", "known": True}
+
+
+def test_background_work_counts_in_the_budget_of_a_day(tmp_path: Path) -> None:
+    """A summary that costs more than the day allows ends the next turn; tomorrow it goes on."""
+
+    def dear(request: ModelRequest) -> ModelReply:
+        price = 0.0001 if request.purpose == "turn" else 5.0
+        return ModelReply("The boat. " * 90, usage=Usage(900, 100), model="m", cost=price)
+
+    clock = FrozenClock()
+    definition = small(2048, more="budget: {day_usd: 1.00}\n")
+    with Runtime(tmp_path, clock=clock, embedder=HashingEmbedder(16), background=False) as runtime:
+        agent = runtime.agent("ada", definition, model=ScriptedModel(dear, name="acme/large"))
+        reasons = [agent.send("Go on about the boat").stop_reason for _ in range(16)]
+        assert reasons[0] == "answered"
+        assert reasons[-1] == "cost"
+        clock.advance(days=1)
+        assert agent.send("And today?").stop_reason == "answered"
