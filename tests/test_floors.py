@@ -23,11 +23,11 @@ FLOORS: dict[int, str] = {
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor usual_words
-          archival_memory core_editor attachment page_reader page_finder passage_reader pinning paging
-          telling search_view nearness prefetch inspection invariants reembed ingested ingest tiers_reader
-          tiers_writer memory_records archive memory archives agent_archives recorder spans
-          mould past_request past_turns moment memory_diff moved lines_seen mend time_machine
-          fingerprint""",
+          archival_memory core_editor attachment page_reader page_finder passage_reader pinning
+          paging telling search_view nearness prefetch inspection invariants reembed ingested
+          ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
+          recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
+          time_machine fingerprint""",
     5: "turn heartbeat model_caller loop agent feedback task",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
