@@ -90,7 +90,7 @@ def values(home: Path) -> dict[str, Any]:
     path = path_of(home)
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # a home that is a file says so itself
         return {}
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from error
