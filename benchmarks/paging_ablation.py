@@ -11,7 +11,8 @@ does where it does not, is the column:
 
 At a notice it writes the facts it sees into core memory, and into archival memory when that is
 full. `truncated` is the same window without any of it. With --model the talk is the same, and a
-model answers the questions at its end.
+model answers the questions at its end; in the row `plain` it is given what stands in the window of
+`truncated` as one text, without a runtime between.
 """
 
 import random
@@ -37,10 +38,13 @@ from paging_needle import words
 from paging_soak import replies, texts
 from paging_walk import lines_in, read, shown_table
 
-from pagemind.runtime.model import ModelRequest
+from pagemind.runtime.message import Message, Text
+from pagemind.runtime.model import Model, ModelRequest
+from pagemind.runtime.model_choice import ModelChoice, make_model
 from pagemind.runtime.models.scripted_model import Answer
 from pagemind.runtime.parts import Parts
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.settings import home_path
 from pagemind.runtime.testing import FrozenClock, HashingEmbedder, call
 from pagemind.runtime.tool import tool
 from pagemind.runtime.trace import TraceEvent
@@ -67,10 +71,14 @@ OFF: dict[str, Parts] = {
     "only stage 0": replace(NONE, handles=True),
     "only functions": NONE,
     "truncated": NONE,
+    "plain": NONE,
 }
+BARE = ("truncated", "plain")
 _THINGS = "gate badge locker ticket parcel invoice cabin desk bicycle boiler meter permit".split()
 _PEOPLE = "Ada Bruno Chidi Dora Emil Farah Goran Hana Ivo Jana Kofi Lena Milo Nour Otis".split()
 SHORT = "Answer with the code alone."
+PLAIN = "Below is a conversation. Answer the question at its end from it."
+ANSWER_TOKENS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,13 @@ class Fact:
 
 def run(asked: Namespace) -> int:
     """`paging.py ablation`."""
-    figures = ablation(asked.messages or MESSAGES, asked.window, asked.model, asked.questions)
+    figures = ablation(
+        asked.messages or MESSAGES,
+        asked.window,
+        asked.model,
+        asked.questions,
+        only=asked.parts,
+    )
     columns = list(dict.fromkeys(key for row in figures["rows"] for key in row))
     table(columns, [[row.get(key, "") for key in columns] for row in figures["rows"]])
     write(asked.json, figures)
@@ -106,14 +120,19 @@ def ablation(
     model: str | None = None,
     questions: int | None = None,
     readers: Sequence[str] = READERS,
+    only: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """A row for each part left out."""
+    """A row for each part left out; or `only` these rows."""
     rows: list[dict[str, Any]] = []
     for name, parts in OFF.items():
+        if (only and name not in only) or (name == "plain" and model is None):
+            continue
         row: dict[str, Any] = {"parts": name}
         lives = []
-        for reader in ("looks",) if model or name == "truncated" else readers:
-            one = Life(messages // 2, window, parts, reader, bare=name == "truncated")
+        for reader in ("looks",) if model or name in BARE else readers:
+            one = Life(
+                messages // 2, window, parts, reader, bare=name in BARE, plain=name == "plain"
+            )
             one.live(model, questions or QUESTIONS)
             row[f"{reader}_right"] = one.share(one.right)
             lives.append(one)
@@ -125,7 +144,8 @@ def ablation(
         row["flushes"], row["pages"] = first.flushes, first.pages
         if model:
             row["model_right"] = first.share_of_model()
-            row["model_tokens"] = first.model_tokens
+            row["model_asked"] = first.model_asked
+            row["model_tokens"] = round(first.model_tokens / max(1, first.model_asked))
         rows.append(row)
     return {
         **header(seed=SEED, data=(fact.text for fact in facts(messages // 2))),
@@ -170,6 +190,7 @@ class Life:
     parts: Parts
     reader: str
     bare: bool = False
+    plain: bool = False
     asked: int = 0
     in_view: int = 0
     right: int = 0
@@ -216,13 +237,38 @@ class Life:
             self.tokens = sum(each.tokens for each in watch.sent)
             if model is None:
                 return
+            drawn = random.Random(f"model {SEED}")
+            asked = drawn.sample(self._told, min(questions, len(self._told)))
+            if self.plain:
+                self._ask_plainly(asked, agent, model)
+                return
             agent.close()
             agent = runtime.agent(AGENT, model=model, tools=[look_up])
-            for fact in random.Random(f"model {SEED}").sample(self._told, questions):
+            for fact in asked:
                 turn = agent.send(f"{fact.question} {SHORT}")
-                self.model_asked += 1
-                self.model_right += fact.code in turn.text
-                self.model_tokens += turn.usage.prompt_tokens
+                self._answered(fact, turn.text, turn.usage.prompt_tokens)
+
+    def _ask_plainly(self, asked: Sequence[Fact], agent: Any, name: str) -> None:
+        """What stands in the window as one text, the question after it, and the bare model."""
+        said = [
+            f"{e.message.speaker or e.message.role}: {e.shown.text}" for e in agent.context.queue
+        ]
+        model: Model = make_model(ModelChoice(name, "benchmark"), home_path(), None)
+        try:
+            for fact in asked:
+                body = "\n".join([*said, "", f"Question: {fact.question} {SHORT}"])
+                request = ModelRequest(
+                    (PLAIN,), (Message("user", (Text(body),)),), (), ANSWER_TOKENS
+                )
+                reply = model.complete(request)
+                self._answered(fact, reply.text, reply.usage.prompt_tokens)
+        finally:
+            model.close()
+
+    def _answered(self, fact: Fact, text: str, tokens: int) -> None:
+        self.model_asked += 1
+        self.model_right += fact.code in text
+        self.model_tokens += tokens
 
     def _ask(self, fact: Fact, agent: Any, talker: Talker) -> None:
         """Some exchanges of the talk ask for a fact of any age."""

@@ -1,4 +1,4 @@
-"""needle: four ways to a fact, on the synthetic set (benchmarks/synthetic.py, seed 1, the chat).
+"""needle: four ways to a fact, on the synthetic set (benchmarks/synthetic.py, the chat).
 
     time      the fact's time is given: page_in alone, from the table in the prompt downwards
     gists     the question is given: page_in alone, a page whose gist has most of the question,
@@ -56,10 +56,11 @@ _EMPTY = frozenset(
 def run(asked: Namespace) -> int:
     """`paging.py needle`."""
     embedding = asked.embedding or "local/minilm"
-    conversation = synthetic(SEED, asked.messages or TURNS).conversations[0]
+    seed = asked.seed or SEED
+    conversation = synthetic(seed, asked.messages or TURNS).conversations[0]
     embedder = open_embedder(embedding, asked.cache)
     try:
-        figures = Needles(conversation, asked.window, embedding).run(embedder)
+        figures = Needles(conversation, asked.window, embedding, seed).run(embedder)
     finally:
         if embedder is not None:
             embedder.close()
@@ -90,6 +91,7 @@ class Needles:
     conversation: Conversation
     window: int
     embedding: str
+    seed: int = SEED
 
     def run(self, embedder: KeptVectors | None) -> dict[str, Any]:
         """All figures."""
@@ -139,7 +141,7 @@ class Needles:
                 for way, right in found.items():
                     each.add(way, right)
         return {
-            **header(seed=SEED, data=[self.conversation.digest]),
+            **header(seed=self.seed, data=[self.conversation.digest]),
             "messages": len(self.conversation.turns),
             "window": self.window,
             "embedding": self.embedding,

@@ -150,7 +150,8 @@ def boot(
         return ToolContext(
             agent=name,
             core=editor,
-            recall=recall,
+            # What was asked in this turn would be its own best answer.
+            recall=TierSearch("recall", engine, lambda: context.said_in(turn)),
             archival=archival,
             pages=Paging(
                 reader=pages,
@@ -158,6 +159,7 @@ def boot(
                 finder=finder,
                 pinning=queue_manager.pinning,
                 shown=lambda: context.queue,
+                own=lambda: context.said_in(turn),
                 share=lambda: int(room() * PAGE_INS_FRACTION),
                 count=counter.count,
                 searching="page_find" if finds else "recall_search",

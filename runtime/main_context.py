@@ -138,6 +138,11 @@ class MainContext:
         prefetched = self.prefetch.trust if self.prefetch else 100
         return min(resident, prefetched, self.pinned.trust)
 
+    def said_in(self, turn: int) -> tuple[str, ...]:
+        """The short ids of what stands here of a turn, the event among them."""
+        entries = [*([self.held] if self.held else []), *self.queue]
+        return tuple(e.message.short_id for e in entries if e.message.turn == turn)
+
     def resident(self, seq: int) -> bool:
         """Whether the message is shown whole now."""
         if self.held is not None and self.held.seq == seq:

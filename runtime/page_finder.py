@@ -84,7 +84,7 @@ def _found(page: Page, evidence: _Evidence) -> FoundPage:
 def _may_hold(page: Page, filters: SearchFilters) -> bool:
     """Whether a page found by its gist alone may hold what the filters leave: with others than
     times only its messages could tell."""
-    if replace(filters, start=None, end=None) != SearchFilters():
+    if replace(filters, start=None, end=None, without=()) != SearchFilters():
         return False
     after = filters.start is None or page.last_at >= filters.start
     return after and (filters.end is None or page.first_at < filters.end)

@@ -18,14 +18,16 @@ from pagemind.runtime.template import load
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """`shown` gives what is in the queue now, `share` the tokens that the readings of turn `turn`
-    may take together, `searching` the function that finds pages."""
+    """`shown` gives what is in the queue now, `own` the ids of turn `turn` among it, `share` the
+    tokens that the readings of that turn may take together, `searching` the function that finds
+    pages."""
 
     reader: PageReader
     passages: PassageReader
     finder: PageFinder
     pinning: Pinning
     shown: Callable[[], Iterable[Entry]]
+    own: Callable[[], tuple[str, ...]]
     share: Callable[[], int]
     count: Callable[[str], int]
     searching: str
@@ -66,11 +68,10 @@ class Paging:
         ]
 
     def find(self, query: str | None, filters: SearchFilters, limit: int) -> PagesFound:
-        found = self.finder.find(query, filters, limit)
         # The question itself is no find.
-        own = {entry.message.short_id for entry in self.shown() if entry.message.turn == self.turn}
-        others = tuple(hit for hit in found.in_context if hit.id not in own)
-        return replace(found, pages=tuple(map(self._with_part, found.pages)), in_context=others)
+        others = replace(filters, without=(*filters.without, *self.own()))
+        found = self.finder.find(query, others, limit)
+        return replace(found, pages=tuple(map(self._with_part, found.pages)))
 
     def _with_part(self, page: FoundPage) -> FoundPage:
         """With the part that has its line: so that no other is read for nothing."""

@@ -99,7 +99,9 @@ class Prefetcher:
         if budget <= 0 or not asked or not lookups or started < self._rests_until:
             return None
         try:
-            found = self._found(text, asked, lookups, started + PREFETCH_SECONDS)
+            # The event itself would be its own best memory, and the measure of all others.
+            others = SearchFilters(without=(f"m{seq}",))
+            found = self._found(text, asked, lookups, others, started + PREFETCH_SECONDS)
         except PagemindError as error:
             # What was not asked for may not stop a turn.
             _log.warning("prefetch: %s", error)
@@ -127,7 +129,12 @@ class Prefetcher:
         )
 
     def _found(
-        self, text: str, asked: frozenset[str], lookups: Sequence[Lookup], ends_at: float
+        self,
+        text: str,
+        asked: frozenset[str],
+        lookups: Sequence[Lookup],
+        others: SearchFilters,
+        ends_at: float,
     ) -> list[Hit]:
         """Hits of all tiers that bear on the event, the best first, each once."""
         near = self._near()
@@ -136,7 +143,7 @@ class Prefetcher:
         for lookup in sorted(lookups, key=lambda each: each.spare):
             if self._monotonic() > ends_at or (lookup.spare and ranked):
                 break
-            hits = lookup.search(text, SearchFilters(), PREFETCH_LOOK).hits
+            hits = lookup.search(text, others, PREFETCH_LOOK).hits
             made = [self._memory(hit, text, asked, exact, near) for hit in hits]
             ranked += _best([each for each in made if each is not None], lookup.limit)
         in_view = _plain(self._in_view()) if ranked else ""

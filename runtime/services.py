@@ -26,6 +26,7 @@ class SearchFilters:
     importance_to: float | None = None
     origins: tuple[str, ...] = ()  # one of message.Origin
     ids: tuple[str, ...] = ()  # one of these short ids: m42, a7, p17
+    without: tuple[str, ...] = ()  # none of these: what asks now would be its own best hit
 
 
 @dataclass(frozen=True, slots=True)

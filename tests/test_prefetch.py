@@ -281,6 +281,18 @@ def test_a_slow_search_gives_the_next_events_peace() -> None:
     assert len(searches) == 2
 
 
+def test_the_event_is_not_looked_for() -> None:
+    """It is in the history already, and would be the measure of all others."""
+    asked: list[SearchFilters] = []
+
+    def search(text: str, filters: SearchFilters, limit: int) -> SearchResult:
+        asked.append(filters)
+        return SearchResult((HIT,), 1)
+
+    prefetcher(search, FrozenClock()).fetch(7, "the boat Nomad")
+    assert [each.without for each in asked] == [("m7",)]
+
+
 def test_what_bears_much_less_than_the_best_is_left_out() -> None:
     """One good memory is not followed by the middling ones that would also pass."""
     other = Hit("a2", "archival", "A boat race is on Sunday.", 1.0, origin="user", cosine=0.41)

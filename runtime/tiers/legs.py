@@ -7,7 +7,7 @@ sake.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
 from pagemind.runtime.errors import ModelError, PagemindError, StorageError, UserError
@@ -62,20 +62,33 @@ class Place:
     where: RowFilter
     tail: Tail
     total: int  # messages, passages or pages it holds
+    left_out: frozenset[str] = frozenset()  # short ids whose written rows do not count
 
     @classmethod
-    def at(cls, source: Source, tier: Tier, where: RowFilter, zone: tzinfo, total: int) -> "Place":
+    def at(
+        cls,
+        source: Source,
+        tier: Tier,
+        where: RowFilter,
+        zone: tzinfo,
+        total: int,
+        without: Sequence[str] = (),
+    ) -> "Place":
+        """`without` leaves short ids out here, not in the store: a condition that nearly all rows
+        meet costs every leg a look at all of them."""
         items = source.view.pending(SEARCH_TAIL)
-        return cls(source, where, tail_of(items, tier, where, zone), total)
+        tail = tail_of(items, tier, where, zone)
+        rows = tuple(row for row in tail.rows if row.parent not in without)
+        return cls(source, where, replace(tail, rows=rows), total, tail.parents.union(without))
 
     @property
     def limit(self) -> int:
-        """Of one leg. Rows that changed since they were written are dropped: that many more."""
-        return SEARCH_OVERFETCH + len(self.tail.parents)
+        """Of one leg. Rows that do not count are dropped: that many more."""
+        return SEARCH_OVERFETCH + len(self.left_out)
 
     def current(self, matches: Sequence[Match]) -> list[Match]:
-        """Without the rows that changed since they were written."""
-        return [m for m in matches if m.parent not in self.tail.parents]
+        """Without the rows that are left out, or changed since they were written."""
+        return [m for m in matches if m.parent not in self.left_out]
 
 
 @dataclass(slots=True)

@@ -95,7 +95,8 @@ class Search:
                 archive=source.archive,
             )
             if limit > 0 and where is not None:
-                places.append(Place.at(source, tier, where, self._zone, total))
+                without = () if source.archive else filters.without
+                places.append(Place.at(source, tier, where, self._zone, total, without))
         warnings = [
             f"more than {SEARCH_TAIL:,} changes wait to be written"
             for place in places
@@ -170,8 +171,8 @@ def _newest(tier: Tier, places: Sequence[Place], limit: int) -> tuple[list[Ranke
         rows = [row for row in place.tail.rows if row.part == 1]
         try:
             firsts = replace(place.where, first_parts=True)
-            written = source.store.scan(tier, firsts, limit + len(place.tail.parents))
-            rows.extend(row for row in written if row.parent not in place.tail.parents)
+            written = source.store.scan(tier, firsts, limit + len(place.left_out))
+            rows.extend(row for row in written if row.parent not in place.left_out)
         except FAILURES as error:
             legs.warn(f"the {tier} tier was not read", error)
         found.extend(Candidate(source, match_of(row)) for row in rows)
@@ -186,12 +187,15 @@ def _newest_first(candidate: Candidate) -> tuple[bool, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class TierSearch:
-    """One tier's search: `services.Recall`, and the search side of `services.Archival`."""
+    """One tier's search: `services.Recall`, and the search side of `services.Archival`. `without`
+    gives short ids that it never finds."""
 
     tier: Tier
     engine: Search
+    without: Callable[[], tuple[str, ...]] = tuple
 
     def search(
         self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
     ) -> SearchResult:
+        filters = replace(filters, without=(*filters.without, *self.without()))
         return self.engine.search(self.tier, query, filters, limit, ranking=ranking)

@@ -256,3 +256,15 @@ def test_arguments_are_as_the_schema_says() -> None:
     schemas = tuple(tool.schema for tool in GROUPS["pages"])
     assert [schema.name for schema in schemas] == ["page_in", "page_find", "page_pin", "page_unpin"]
     assert TokenCounter().tools(schemas) < 520, json.dumps([s.description for s in schemas])
+
+
+def test_what_was_just_asked_is_no_find_of_recall_search(tmp_path: Path) -> None:
+    """It stands in view, and matches itself best; the next turn finds it like all else."""
+    look = call("recall_search", query="moor the Nomad")
+    with agent_at(tmp_path, quiet(look, "A", look, "B"), LONG) as agent:
+        agent.observe("The Nomad is moored in Lagos.", source="log", speaker="Sam")
+        agent.send("Where did we moor the Nomad?")
+        agent.send("Say it again.")
+        first, second = results(agent, "recall_search")
+        assert first.startswith("1 match among")
+        assert second.startswith("2 matches among")

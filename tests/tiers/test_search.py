@@ -117,6 +117,27 @@ def test_a_message_said_a_second_ago_ranks_among_the_written_ones(plain: World) 
     assert set(plain.find("boat called")[:3]) >= {"m1", "m9"}
 
 
+def test_what_is_left_out_is_no_measure_of_the_others(plain: World) -> None:
+    """A question that was just said is a hit of its own; without it the rest stand as if it had
+    never been said, written or not."""
+    talk(plain)
+    plain.write()
+    query = "What is the name of the boat in Porto?"
+    alone = plain.hits(query)
+    plain.authority.say(query, "Ada")
+    without = SearchFilters(without=("m9",))
+    for _ in range(2):
+        assert "m9" in plain.find(query)
+        found = plain.hits(query, without)
+        assert [hit.id for hit in found] == [hit.id for hit in alone]
+        assert [hit.score for hit in found] == pytest.approx([h.score for h in alone], rel=0.1)
+        assert plain.find(None, without)[0] == "m8"
+        assert TierSearch("recall", plain.search, lambda: ("m9",)).search(
+            query, ANY, 10
+        ).hits == tuple(found)
+        plain.write()
+
+
 def test_an_answer_is_found_by_the_words_of_its_question(plain: World) -> None:
     """The last three lines are a field of their own."""
     talk(plain)
