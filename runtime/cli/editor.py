@@ -18,14 +18,14 @@ from prompt_toolkit.completion import Completer
 from prompt_toolkit.filters import completion_is_selected, is_searching
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory
-from prompt_toolkit.input.base import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.styles import Style
 
-from pagemind.runtime.cli.talk import Closed
+from pagemind.runtime.cli.paste_input import PasteInput
+from pagemind.runtime.cli.prompt import Closed
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.settings import HISTORY_CHARS, PASTE_CHARS, TYPING_PAUSE_SECONDS
 
@@ -55,7 +55,7 @@ class Editor:
     def __init__(
         self,
         history: Path | None,
-        source: Input,
+        source: PasteInput,
         *,
         completer: Completer | None = None,
         status: Callable[[int], list[tuple[str, str]]] | None = None,
@@ -90,9 +90,13 @@ class Editor:
         self._pastes.clear()
         with self._ctrl_c(), patch_stdout(raw=True):
             text = self._session.prompt(pre_run=self._begin, handle_sigint=False)
-        if self._pressed:  # as Enter was being taken
+        if self._pressed or self._source.takes_back(Keys.ControlC):  # as Enter was being taken
             raise KeyboardInterrupt
         return self._whole(text)
+
+    def type_ahead(self, keys: bytes) -> None:
+        """Keys that were pressed before the next read(), which begins with them."""
+        self._source.type_ahead(keys)
 
     def ask(self, question: str) -> str:
         """One line in answer to a question; "" for Ctrl-C and Ctrl-D."""

@@ -1,9 +1,12 @@
-"""A terminal's input that takes a large paste in one piece."""
+"""A terminal's input that takes a large paste in one piece, and keys that were read elsewhere."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyPress
+from prompt_toolkit.keys import Keys
 
 _START, _END = "\x1b[200~", "\x1b[201~"
 
@@ -19,7 +22,28 @@ class PasteInput(Vt100Input):
         self._tail = ""  # what may be the first half of its end
 
     def read_keys(self) -> list[KeyPress]:
-        data = self.stdin_reader.read()
+        return self._pressed(self.stdin_reader.read())
+
+    def cooked_mode(self) -> AbstractContextManager[None]:
+        """While something is printed above the prompt, keys stay keys: the library would let the
+        terminal echo and interpret those that are pressed meanwhile."""
+        return nullcontext()
+
+    def type_ahead(self, keys: bytes) -> None:
+        """The next prompt begins with these keys."""
+        found = self._pressed(keys.decode("utf-8", "surrogateescape"))
+        if not self._pieces:
+            found += self.flush_keys()  # an Escape that nothing followed
+        store_typeahead(self, found)
+
+    def takes_back(self, key: Keys) -> bool:
+        """Whether that key was typed ahead. What was typed before it is dropped with it."""
+        waiting = get_typeahead(self)
+        last = max((at for at, each in enumerate(waiting) if each.key == key), default=-1)
+        store_typeahead(self, waiting[last + 1 :])
+        return last >= 0
+
+    def _pressed(self, data: str) -> list[KeyPress]:
         if not self._pieces and _START not in data:
             self.vt100_parser.feed(data)
         else:

@@ -8,6 +8,8 @@ paged out p3–p5, 34 messages
 import json
 import os
 import sys
+import threading
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pagemind.runtime.cli.markdown import MarkdownStream
@@ -16,12 +18,15 @@ from pagemind.runtime.trace import TraceEvent
 
 _NOTES = {"core_append": "content", "core_edit": "new_text", "core_rewrite": "content"}
 _MOST_COLUMNS = 110
+Writing = AbstractContextManager[Any]  # a lock
 
 
 class TurnView:
-    """An Observer for one turn. `guided`: a very small model's notes are shown as facts noted."""
+    """An Observer for one turn. `writing` is held while the terminal is written to; `guided`: a
+    very small model's notes are shown as facts noted."""
 
-    def __init__(self, *, guided: bool) -> None:
+    def __init__(self, *, guided: bool, writing: Writing | None = None) -> None:
+        self._writing = writing or threading.RLock()
         self._out = console()
         self._guided = guided
         self._waiting = False  # the sign of life stands at the cursor
@@ -39,11 +44,13 @@ class TurnView:
             return
         show = getattr(self, f"_on_{event.kind}", None)
         if show is not None:
-            show(event.data)
+            with self._writing:
+                show(event.data)
 
     def end(self) -> None:
         """Leave the cursor at the start of a line. What the agent does later is not shown."""
-        self._break()
+        with self._writing:
+            self._break()
         self._ended = True
 
     # --- events ---------------------------------------------------------------------------------
@@ -57,11 +64,14 @@ class TurnView:
         self._wait("…")
 
     def _on_text_delta(self, data: Any) -> None:
-        self.say(data["text"])
+        self._say(visible(data["text"]))
 
     def say(self, text: str) -> None:
         """A piece of the answer."""
-        text = visible(text)
+        with self._writing:
+            self._say(visible(text))
+
+    def _say(self, text: str) -> None:
         if not self.spoke or self._fresh:
             text = text.lstrip("\n")
         if not text:

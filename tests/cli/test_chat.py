@@ -116,6 +116,7 @@ def test_ctrl_c_stops_the_turn_and_not_the_program(tmp_path: Path, definition: P
         terminal.expect("[interrupted]")
         terminal.line("Still there?")
         terminal.expect("You said 12 characters")
+        terminal.expect("/1,829")  # until then it would be typed ahead, and Ctrl-C for the turn
         terminal.send("half a line")
         terminal.expect("half a line")
         terminal.send(CTRL_C)
