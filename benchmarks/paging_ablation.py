@@ -16,6 +16,7 @@ model answers the questions at its end; in the row `plain` it is given what stan
 """
 
 import random
+import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -145,6 +146,7 @@ def ablation(
         if model:
             row["model_right"] = first.share_of_model()
             row["model_asked"] = first.model_asked
+            print(name, row["model_right"], file=sys.stderr, flush=True)  # it takes its time
             row["model_tokens"] = round(first.model_tokens / max(1, first.model_asked))
         rows.append(row)
     return {

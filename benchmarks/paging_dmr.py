@@ -14,6 +14,7 @@ beside the other.
 """
 
 import re
+import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -169,6 +170,7 @@ class Bench:
                     continue
                 said = self._said(conversation, questions, way, embedder, model, name)
                 for question, answer, tokens in said:
+                    print(way, question.text, "→", answer, file=sys.stderr, flush=True)
                     verdict = _judged(judging, question, answer) if judging else None
                     outcomes.append(
                         Outcome(
