@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pagemind.runtime import faces
+from pagemind.runtime import faces, structured
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.attachment import attach
 from pagemind.runtime.cancel import CancelToken
@@ -98,7 +98,7 @@ class Agent:
         self.queue_manager = queue_manager
         self.zone = zone
         self.prefetch = prefetch
-        self._limits = limits
+        self.limits = limits  # of a turn; may be changed between two
         self._background = background
         self.archival = archival
         self.engine = engine
@@ -130,17 +130,23 @@ class Agent:
         speaker: str = "user",
         id: str | None = None,
         images: Sequence[str | Path] = (),
+        schema: Any = None,
         observer: Observer = ignore,
         cancel: CancelToken | None = None,
     ) -> TurnResult:
         """A person says something, with images. The same `id` again returns the stored result.
+        With a `schema` (JSON schema or pydantic model) the answer's `data` is a value of it.
 
         Raises UserError for empty text or another text under a known id, PromptTooLarge where
         the request cannot fit, StorageError. A failing model ends the turn with `model_error`.
         """
         attached = tuple(attach(self.state.blobs, Path(path)) for path in images)
-        event = UserMessage(text, speaker, id, attachments=attached)
-        return self.handle(event, observer=observer, cancel=cancel)
+
+        def say(text: str, id: str | None) -> TurnResult:
+            event = UserMessage(text, speaker, id, attachments=attached)
+            return self.handle(event, observer=observer, cancel=cancel)
+
+        return say(text, id) if schema is None else structured.ask(say, text, schema, id=id)
 
     def stream(
         self,
@@ -180,6 +186,13 @@ class Agent:
     ) -> AsyncIterator[TraceEvent]:
         """`stream` for async code."""
         return faces.astream(partial(self.send, text, speaker=speaker, id=id, images=images))
+
+    def call(self, name: str, arguments: Mapping[str, Any], *, id: str = "") -> str:
+        """Run one of the agent's functions by hand, without its model; `id` is the call's, as the
+        function sees it. Raises ToolError, and what the function raises."""
+        with self._lock:
+            self._mend()
+            return self.loop.call(name, dict(arguments), id)
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable and in the queue, without a model call."""
@@ -249,7 +262,7 @@ class Agent:
             event.conversation,
             event.speaker,
             self.state.clock.monotonic(),
-            self._limits,
+            self.limits,
         )
         turn.message_ids.append(event.short_id)
         notes = self._notes()

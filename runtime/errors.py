@@ -7,7 +7,8 @@
     │   ├── TemplateError      a prompt file: absent, or its variables do not fit
     │   ├── UnknownArchive, ArchiveExists
     │   ├── AgentInUse         another process holds the agent               exit 75
-    │   │   └── ArchiveInUse   another process writes to the archive
+    │   │   ├── ArchiveInUse   another process writes to the archive
+    │   │   └── TaskInUse      another process runs the task
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
     │   ├── BadFilter          what a search is asked to look for cannot be
     │   ├── TierOutdated       a tier needs `memory rebuild`; nothing is lost
@@ -115,6 +116,10 @@ class AgentInUse(UserError):
 
 class ArchiveInUse(AgentInUse):
     """Another process or thread is writing to this archive; it can be read meanwhile."""
+
+
+class TaskInUse(AgentInUse):
+    """Another process is running this task."""
 
 
 class HomeUnusable(UserError):

@@ -25,6 +25,7 @@ from pagemind.runtime.state.database import Database
 from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry, ToolResult, takes_context
 
 _log = logging.getLogger("pagemind.tools")
+ONCE = "called "  # the beginning of the keys under which answers of calls by hand are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,32 @@ class FunctionExecutor:
             stored = store(self._message(call, failed, note, None, ok=False))
         ms = (self._clock.monotonic() - started) * 1000
         return Outcome(stored, error is None, error, ms, result.speech if error is None else None)
+
+    def call(
+        self, name: str, arguments: dict[str, object], context: ToolContext, *, once: str = ""
+    ) -> str:
+        """Run a function by hand: what it answers, and no message. With effect memory it is done
+        once for an id `once`: what it did and its answer commit together, and the answer is given
+        again. Raises ToolError, and what the function raises."""
+        tool = self._registry.find(name)
+        checked = tool.validate(arguments)
+        if tool.effect != "memory" or not once:
+            return self._run(tool, context, checked).text
+        key = f"{ONCE}{once}"
+        with self._database.transaction():
+            if stored := self._database.meta(key):
+                return str(json.loads(stored))
+            answer = self._run(tool, context, checked).text
+            self._database.set_meta(key, json.dumps(answer, ensure_ascii=False))
+        return answer
+
+    def forget_call(self, once: str) -> None:
+        """Whoever called has noted the answer elsewhere."""
+        self._database.write("DELETE FROM meta WHERE key = ?", (f"{ONCE}{once}",))
+
+    def parameters(self) -> dict[str, dict[str, object]]:
+        """The JSON schema of the arguments of each function."""
+        return {tool.name: tool.parameters for tool in self._registry}
 
     def _run(self, tool: Tool, context: ToolContext, arguments: dict[str, object]) -> ToolResult:
         if takes_context(tool.function):

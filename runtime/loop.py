@@ -237,6 +237,15 @@ class Loop:
         """What a function does: none, memory or world."""
         return self._executor.effect(name)
 
+    def call(self, name: str, arguments: dict[str, object], once: str) -> str:
+        """Run a function by hand; see FunctionExecutor.call."""
+        return self._executor.call(name, arguments, self._tool_context(once, 0), once=once)
+
+    @property
+    def functions(self) -> FunctionExecutor:
+        """What runs the functions."""
+        return self._executor
+
     def day_left(self) -> float | None:
         """What is left of the day's budget in US dollars; None for no budget."""
         if self._day_budget is None:

@@ -267,6 +267,19 @@ INGEST_NEAR = 64  # passages of one run that are compared: each costs an embeddi
 INGEST_FAULTS = 20  # rows or pages of one file that are named; the others are counted
 INBOX_PASSAGES = 200  # left for an agent in use: its next turn takes them all before it begins
 
+# --- tasks and structured output ----------------------------------------------------------------
+
+STRUCTURED_ATTEMPTS = 3  # to get JSON of a schema: a model that fails so often will not learn it
+STRUCTURED_FAULTS = 3  # of a value that are told: more are not read
+MAX_TASK_BYTES = 256 << 10  # of a task file; reading it takes a second for every 50 KB
+TASK_ATTEMPTS = 3  # of an action, where `retry` is all that is said
+TASK_CANCEL_SECONDS = 0.5  # between two looks at whether `tasks cancel` was said
+TASK_INPUT_BYTES = 64 << 20  # of one input
+TASK_RETRY_SECONDS = 2.0  # before a failed model is asked again, doubled each time
+TASK_RETRY_MAX_SECONDS = 60.0
+TASK_FAULTS = 100  # failed inputs that a report names; the others are counted
+TASK_REPLY_TOKENS = 300  # of one reply, where a plan has to guess
+
 # --- the command line ---------------------------------------------------------------------------
 
 CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two

@@ -28,10 +28,10 @@ FLOORS: dict[int, str] = {
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine fingerprint""",
-    5: "turn heartbeat model_caller loop agent feedback task",
+    5: "turn heartbeat model_caller loop agent feedback structured",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
-          replay setup""",
+          replay setup tasks""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

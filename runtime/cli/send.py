@@ -48,6 +48,14 @@ def send(
         list[Path] | None,
         typer.Option("--image", metavar="FILE", help="Send an image along; repeatable."),
     ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema",
+            metavar="FILE",
+            help="A JSON schema that the answer must fit; its value is printed.",
+        ),
+    ] = None,
     wait: Wait = 0.0,
     trace: TraceTo = None,
     no_content: NoContent = False,
@@ -58,16 +66,26 @@ def send(
     """Say something to an agent and print its answer.
 
     An agent that does not exist is made first. The exit code is 0 for an answer, 4 if the model
-    failed, 5 if a limit ended the turn, 75 if the agent is in use.
+    failed or no answer fits the schema, 5 if a limit ended the turn, 75 if the agent is in use.
     """
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
     from pagemind.runtime.cli.session import Watching, opened, text_or_stdin
 
     watching = Watching(trace, not no_content, otel).checked()
+    wanted = None
+    if schema is not None:
+        from pagemind.runtime.structured import load_schema
+
+        wanted = load_schema(schema)
     said = text_or_stdin(text)
     with opened(home, watching) as runtime:
         one = _open(runtime, agent, definition, model, wait)
         with stop_on_interrupt() as cancel:
+            if wanted is not None:
+                result = one.send(
+                    said, speaker=speaker, id=id, images=image or (), schema=wanted, cancel=cancel
+                )
+                return _show_value(result, as_json)
             result = _turn(one, said, speaker, id, image or (), cancel, live=not as_json)
     return _show(result, as_json)
 
@@ -113,6 +131,28 @@ def _turn(
         view.say(result.text)
     view.end()
     return result
+
+
+def _show_value(result: "TurnResult", as_json: bool) -> int:
+    """The value that was asked for, or why there is none."""
+    import json
+
+    from pagemind.runtime.cli.failure import say, say_error
+    from pagemind.runtime.cli.render import answer
+
+    if result.stop_reason != "answered":
+        return _show(result, as_json)
+    if as_json:
+        answer({"data": None, **result.as_json()})
+    elif result.data is not None:
+        print(json.dumps(result.data, ensure_ascii=False))
+    for warning in result.warnings:
+        say(warning)
+    if result.data is None:
+        if not as_json:
+            say_error("no answer fits the schema", "; ".join(result.reasons))
+        return 4
+    return 0
 
 
 def _show(result: "TurnResult", as_json: bool) -> int:

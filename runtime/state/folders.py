@@ -9,12 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pagemind.runtime.errors import AgentInUse, ArchiveInUse, HomeUnusable, StorageError
+from pagemind.runtime.errors import (
+    AgentInUse,
+    ArchiveInUse,
+    HomeUnusable,
+    StorageError,
+    TaskInUse,
+)
 from pagemind.runtime.settings import LOCK_GRACE_SECONDS
 from pagemind.runtime.state.database import Database, peek, version_of
 
 _DELETED = "deleted"  # lies in a folder that is being removed, or is not whole yet
-_IN_USE = {"agent": AgentInUse, "archive": ArchiveInUse}
+_IN_USE = {"agent": AgentInUse, "archive": ArchiveInUse, "task": TaskInUse}
 
 
 class FolderLock:

@@ -233,6 +233,20 @@ class History:
         usage = Usage(row["prompt"] or 0, row["completion"] or 0, row["cached"] or 0)
         return row["steps"], usage, float(row["cost"] or 0.0), row["known"] == row["steps"]
 
+    def usage_of(self, client_ids: str) -> tuple[int, Usage, float, int]:
+        """Over the turns of the client's ids that begin so: steps, tokens, known cost in US
+        dollars, and how many steps have no known price. Steps of a process that was killed count:
+        what was reported of them was stored."""
+        row = self._db.one(
+            "SELECT count(*) AS steps, sum(prompt_tokens) AS prompt, sum(completion_tokens) AS"
+            " completion, sum(cached_tokens) AS cached, sum(cost) AS cost, count(cost) AS known"
+            " FROM steps JOIN turns USING (turn) WHERE client_id >= ? AND client_id < ?",
+            (client_ids, client_ids + "\x7f"),
+        )
+        assert row is not None
+        usage = Usage(row["prompt"] or 0, row["completion"] or 0, row["cached"] or 0)
+        return row["steps"], usage, float(row["cost"] or 0.0), row["steps"] - row["known"]
+
     # --- views --------------------------------------------------------------------------------
 
     def set_views(self, views: Mapping[int, View], *, since_step: int) -> None:

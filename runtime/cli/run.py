@@ -1,0 +1,168 @@
+"""`pagemind run`: a task file, from where it stands to its end."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from pagemind.runtime.cli.options import AsJson, HomeFolder, ModelName
+
+if TYPE_CHECKING:
+    from pagemind.runtime.runtime import Runtime
+    from pagemind.runtime.tasks.opening import Answers
+    from pagemind.runtime.tasks.report import Report
+    from pagemind.runtime.tasks.task_file import Task
+
+Unknown = Annotated[
+    Literal["redo", "skip"] | None,
+    typer.Option(
+        "--on-unknown",
+        help="What to do about a call of the world that was cut off.",
+        show_default=False,
+    ),
+]
+Waiting = Annotated[
+    float,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0,
+        show_default=False,
+        help="How long to wait for a task or an agent that is in use.",
+    ),
+]
+Retry = Annotated[bool, typer.Option("--retry", help="Do the inputs that failed again.")]
+
+
+def run(
+    task: Annotated[Path, typer.Argument(metavar="TASK.yaml", help="The task (docs/tasks.md).")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="The value of a variable; repeatable."),
+    ] = None,
+    model: ModelName = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done and cost; do nothing.")
+    ] = False,
+    go_on: Annotated[
+        bool,
+        typer.Option("--continue", help="Go on although the file or an input has changed."),
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart", help="Begin anew: what the task wrote and the agents it made go first."
+        ),
+    ] = False,
+    retry: Retry = False,
+    on_unknown: Unknown = None,
+    wait: Waiting = 0.0,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
+    """Run a task; run again, it goes on where it was.
+
+    Everything is done exactly once, also after a kill. The exit code is 0 if all of it is done, 3
+    if a part is, 4 if nothing, 5 if a budget is spent, 130 if it was stopped.
+    """
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.tasks.opening import Answers
+    from pagemind.runtime.tasks.task_file import load_task
+
+    if go_on and restart:
+        raise typer.BadParameter("not together with --restart", param_hint="--continue")
+    wanted = load_task(task, given(set_ or ()))
+    with opened(home) as runtime:
+        if dry_run:
+            return _dry(runtime, wanted, model, as_json)
+        answers = Answers(restart=restart, go_on=go_on, retry=retry, on_unknown=on_unknown)
+        return carry_out(runtime, wanted, answers, model=model, wait=wait, as_json=as_json)
+
+
+def given(pairs: Sequence[str]) -> dict[str, str]:
+    """The values of --set."""
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise typer.BadParameter(f"{pair!r} is not NAME=VALUE", param_hint="--set")
+        found[name.strip()] = value
+    return found
+
+
+def carry_out(
+    runtime: "Runtime",
+    task: "Task",
+    answers: "Answers",
+    *,
+    model: str | None,
+    wait: float,
+    as_json: bool,
+) -> int:
+    """Run it where a person sees it; the exit code."""
+    from pagemind.runtime.cli.interrupt import stop_on_interrupt
+    from pagemind.runtime.cli.run_view import json_line, watching
+    from pagemind.runtime.tasks.hired import Hiring
+    from pagemind.runtime.tasks.runner import run_task
+
+    with (
+        stop_on_interrupt() as cancel,
+        watching(as_json=as_json, monotonic=runtime.clock.monotonic) as watch,
+    ):
+        report = run_task(
+            runtime,
+            task,
+            answers=answers,
+            hiring=Hiring(model=model, wait=wait),
+            watch=watch,
+            cancel=cancel,
+            wait=wait,
+        )
+    if as_json:
+        json_line(report.last_line())
+    else:
+        _tell(report)
+    return report.exit_code
+
+
+def _tell(report: "Report") -> None:
+    """How it ended, in a few lines."""
+    from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.cli.render import money, plural, visible
+
+    row, inputs = report.row, report.inputs
+    failed = f", {inputs['failed']:,} failed" if inputs["failed"] else ""
+    spent = report.spent
+    cost = money(spent.cost, not spent.unpriced)
+    print(
+        f"{row.name}: {row.status}. {plural(inputs['done'], 'input')} done{failed};"
+        f" {plural(spent.tokens, 'token')}, cost {cost}"
+    )
+    for path, size in report.outputs[:5]:
+        print(f"  {path}: {size:,} bytes")
+    if len(report.outputs) > 5:
+        print(f"  … and {len(report.outputs) - 5:,} files more")
+    for label, why in report.failures[:5]:
+        print(visible(f"  failed: {label}: {why}"))
+    if row.why:
+        say(f"stopped: {row.why}")
+    if report.hint:
+        say(f"hint: {report.hint}")
+    elif row.status == "cancelled":
+        say(f"hint: run it again, or `pagemind tasks resume {row.name}`, to go on")
+    elif inputs["failed"]:
+        say("hint: --retry does what failed again")
+    print(f"  report: {report.path}")
+
+
+def _dry(runtime: "Runtime", task: "Task", model: str | None, as_json: bool) -> int:
+    from pagemind.runtime.cli.render import answer
+    from pagemind.runtime.tasks.plan import plan_of
+
+    plan = plan_of(runtime, task, model)
+    if as_json:
+        answer(plan.as_json())
+    else:
+        print(plan.as_text())
+    return 0

@@ -1,0 +1,103 @@
+"""What a person sees of a running task: a live view on a terminal, plain lines in a pipe, JSON."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pagemind.runtime.cli.render import bar, console, visible
+from pagemind.runtime.settings import JSON_SCHEMA
+
+if TYPE_CHECKING:
+    from pagemind.runtime.tasks.events import TaskEvent, Watch
+    from pagemind.runtime.tasks.tally import Tally
+
+_BAR = 24
+
+
+def json_line(body: dict[str, object]) -> None:
+    """One object, on a line of its own."""
+    print(json.dumps({"schema": JSON_SCHEMA, **body}), flush=True)
+
+
+@contextmanager
+def watching(*, as_json: bool, monotonic: Callable[[], float]) -> Iterator["Watch"]:
+    """The watch that shows a run in the way that fits where it is shown."""
+    if as_json:
+        yield lambda event: json_line(event.as_json())
+    elif sys.stdout.isatty():
+        with _live(monotonic) as watch:
+            yield watch
+    else:
+        yield _plain
+
+
+def status(tally: "Tally", now: float) -> list[str]:
+    """The lines of the live view."""
+    settled = tally.done + tally.failed
+    head = f"{tally.task}  "
+    if tally.total:
+        head += f"{bar(settled / tally.total, _BAR)}  {settled:,} of {tally.total:,}"
+    else:
+        head += f"{settled:,} inputs"
+    if tally.failed:
+        head += f", {tally.failed:,} failed"
+    spent = f"{tally.tokens:,} tokens"
+    if tally.cost:
+        spent += f" · ${tally.cost:.4f}"
+    rate, left = tally.rate(now), tally.left(now)
+    if rate is not None:
+        spent += f" · {rate * 60:,.1f} a minute"
+    if left is not None and settled < (tally.total or 0):
+        spent += f" · about {span(left)} left"
+    lines = [head, spent]
+    if tally.doing:
+        lines.append(f"▸ {tally.doing}")
+    if tally.last_failure:
+        lines.append(f"✗ {tally.last_failure}")
+    return [visible(line) for line in lines]
+
+
+def span(seconds: float) -> str:
+    """`40 s`, `12 min`, `3 h 20 min`"""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _plain(event: "TaskEvent") -> None:
+    """A line for what a person would want to find in a log."""
+    data = event.data
+    line = ""
+    if event.kind == "task_started":
+        total = f" of {data['total']:,}" if data["total"] is not None else ""
+        before = f", {data['done']:,} done before" if data["done"] else ""
+        line = f"{data['task']}:{total and total[3:]} inputs{before}"
+    elif event.kind == "input_done":
+        line = f"done    {data['input']}"
+    elif event.kind == "input_failed":
+        line = f"failed  {data['input']}: {data['reason']}"
+    elif event.kind == "action_failed":
+        what = f"{data['place']} {data['action']}, attempt {data['attempt']}"
+        line = f"        {what}: {data['reason']}"
+    if line:
+        print(visible(line), flush=True)
+
+
+@contextmanager
+def _live(monotonic: Callable[[], float]) -> Iterator["Watch"]:
+    from rich.live import Live
+    from rich.text import Text
+
+    from pagemind.runtime.tasks.tally import Tally
+
+    tally = Tally(monotonic())
+
+    def picture() -> Text:
+        text = Text("\n".join(status(tally, monotonic())), no_wrap=True, overflow="ellipsis")
+        return text
+
+    with Live(get_renderable=picture, console=console(), refresh_per_second=4, transient=True):
+        yield tally.take

@@ -1,0 +1,168 @@
+"""`pagemind tasks`: the tasks of a home, what they did, and how to stop them or go on."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pagemind.runtime.cli.options import AsJson, HomeFolder, Last, ModelName
+from pagemind.runtime.cli.run import Retry, Unknown, Waiting
+
+if TYPE_CHECKING:
+    from pagemind.runtime.runtime import Runtime
+    from pagemind.runtime.state.ledger import Ledger, TaskRow
+
+TaskName = Annotated[
+    str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)
+]
+
+
+def list_tasks(as_json: AsJson = False, home: HomeFolder = None) -> None:
+    """Every task that was run, the newest first."""
+    from pagemind.runtime.cli.render import listing, local, money, table
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.tasks.report import Report
+
+    with opened(home) as runtime:
+        ledger = _ledger(runtime)
+        found = [
+            (row, Report.of(ledger, row.name), _running(runtime, row)) for row in ledger.tasks()
+        ]
+    if as_json:
+        listing([_item(row, report, running) for row, report, running in found])
+        return
+    rows = [
+        [
+            row.name,
+            _status(row, running),
+            f"{report.inputs['done']:,}",
+            f"{report.inputs['failed']:,}",
+            "?" if row.total is None else f"{row.total:,}",
+            f"{report.spent.tokens:,}",
+            money(report.spent.cost, not report.spent.unpriced),
+            local(row.begun_at),
+            row.path,
+        ]
+        for row, report, running in found
+    ]
+    headers = ["task", "status", "done", "failed", "of", "tokens", "cost", "begun", "file"]
+    if rows:
+        table(headers, rows, right="done failed of tokens cost", spare="tokens cost begun")
+    else:
+        print("no task was run yet; docs/tasks.md shows how to write one")
+
+
+def show(task: TaskName, as_json: AsJson = False, home: HomeFolder = None) -> None:
+    """The report of a task, as it stands now."""
+    from pagemind.runtime.cli.render import answer, visible
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.tasks.report import Report
+
+    with opened(home) as runtime:
+        report = Report.of(_ledger(runtime), task)
+        running = _running(runtime, report.row)
+    if as_json:
+        answer({**report.as_json(), "status": _status(report.row, running)})
+        return
+    text = report.as_markdown()
+    head = f"# {report.row.name}: {report.row.status}"
+    print(visible(text.replace(head, f"# {task}: {_status(report.row, running)}", 1)), end="")
+
+
+def logs(
+    task: TaskName, last: Last = None, as_json: AsJson = False, home: HomeFolder = None
+) -> None:
+    """What happened in a task, in order."""
+    from pagemind.runtime.cli.render import listing, one_line
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.tasks.events import TaskLog
+    from pagemind.runtime.tasks.report import Report
+
+    with opened(home) as runtime:
+        row = Report.of(_ledger(runtime), task).row
+        events = TaskLog(runtime.home.path / "tasks" / row.id / "log.jsonl").read()
+    shown = events[-last:] if last else events
+    if as_json:
+        listing(shown, len(events))
+        return
+    for event in shown:
+        told = {key: value for key, value in event.items() if key not in ("event", "at")}
+        words = " ".join(f"{key}={value}" for key, value in told.items() if value not in ("", None))
+        print(one_line(f"{event['at'][:19]}Z {event['event']} {words}"))
+
+
+def cancel(task: TaskName, home: HomeFolder = None) -> None:
+    """Stop a task after the step in which it is; `tasks resume` goes on."""
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.errors import UserError
+    from pagemind.runtime.tasks.report import Report
+
+    with opened(home) as runtime:
+        ledger = _ledger(runtime)
+        row = Report.of(ledger, task).row
+        if _running(runtime, row):
+            ledger.ask_to_cancel(row.id)
+            print(f"{row.name} stops after the step in which it is")
+        elif row.status == "running":  # its process is gone
+            ledger.close(row.id, "cancelled", "stopped by a person")
+            print(f"{row.name} is cancelled; no process was running it")
+        else:
+            raise UserError(f"{row.name} does not run: it is {row.status}")
+
+
+def resume(
+    task: TaskName,
+    model: ModelName = None,
+    retry: Retry = False,
+    on_unknown: Unknown = None,
+    wait: Waiting = 0.0,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
+    """Go on with a task as its file was when it ran last.
+
+    The exit code is that of `pagemind run`.
+    """
+    from pagemind.runtime.cli.run import carry_out
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.tasks.opening import Answers, stored_task
+    from pagemind.runtime.tasks.report import Report
+
+    with opened(home) as runtime:
+        wanted = stored_task(Report.of(_ledger(runtime), task).row)
+        answers = Answers(retry=retry, on_unknown=on_unknown)
+        return carry_out(runtime, wanted, answers, model=model, wait=wait, as_json=as_json)
+
+
+def _ledger(runtime: "Runtime") -> "Ledger":
+    from pagemind.runtime.state.ledger import Ledger
+
+    return Ledger(runtime.home.database, runtime.clock)
+
+
+def _running(runtime: "Runtime", row: "TaskRow") -> bool:
+    """Whether a process runs it now."""
+    from pagemind.runtime.tasks.opening import lock_of
+
+    return row.status == "running" and lock_of(runtime.home.path / "tasks", row.name).held()
+
+
+def _status(row: "TaskRow", running: bool) -> str:
+    return "interrupted" if row.status == "running" and not running else row.status
+
+
+def _item(row: "TaskRow", report: Any, running: bool) -> dict[str, Any]:
+    from pagemind.runtime.clock import rfc3339
+
+    line = report.last_line()
+    return {
+        "task": row.name,
+        "status": _status(row, running),
+        "why": row.why,
+        "file": row.path,
+        "inputs": line["inputs"],
+        "actions": line["actions"],
+        "usage": line["usage"],
+        "cost": line["cost"],
+        "begun_at": rfc3339(row.begun_at),
+        "ended_at": rfc3339(row.ended_at) if row.ended_at else None,
+    }

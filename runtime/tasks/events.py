@@ -1,0 +1,81 @@
+"""TaskEvent: what a task tells whoever watches it, and its log file.
+
+task_started             task, total, done, failed, tokens, cost (from the ledger)
+├── input_started        number, label
+│   ├── action_started   place, action, attempt
+│   ├── action_done      place, action, tokens, cost
+│   └── action_failed    place, action, attempt, reason
+├── input_done
+├── input_failed         reason
+└── task_ended           status, why
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal[
+    "task_started",
+    "input_started",
+    "action_started",
+    "action_done",
+    "action_failed",
+    "input_done",
+    "input_failed",
+    "warning",
+    "task_ended",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEvent:
+    """One thing that happened; `data` holds plain JSON values."""
+
+    kind: Kind
+    at: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"event": self.kind, "at": self.at, **self.data}
+
+
+Watch = Callable[[TaskEvent], None]
+
+
+def ignore(event: TaskEvent) -> None:
+    """Watches nothing."""
+
+
+class TaskLog:
+    """Events as lines of JSON, appended; the last may be cut off where a process was killed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __call__(self, event: TaskEvent) -> None:
+        line = json.dumps(event.as_json(), ensure_ascii=False) + "\n"
+        # One write, so that two processes never mix theirs.
+        with self.path.open("ab") as file:
+            if file.tell() and not self._whole():
+                file.write(b"\n")
+            file.write(line.encode("utf-8", "replace"))
+
+    def _whole(self) -> bool:
+        with self.path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
+
+    def read(self) -> list[dict[str, Any]]:
+        """Every event that is whole."""
+        if not self.path.exists():
+            return []
+        found = []
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                continue
+        return found

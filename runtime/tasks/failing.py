@@ -1,0 +1,37 @@
+"""How an action fails, and how a task ends before its inputs do."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Status = Literal["done", "partial", "failed", "cancelled"]
+
+
+@dataclass
+class ActionFailed(Exception):
+    """An attempt failed. `again`: the next one tells the model why; `resumes`: the next one takes
+    the same turn up again; `waits`: it may work later; `fatal`: nothing else would work either."""
+
+    reason: str
+    result: Any = None
+    again: bool = False
+    resumes: bool = False
+    waits: bool = False
+    fatal: bool = False
+    hint: str = ""
+
+
+@dataclass
+class GivenUp(Exception):
+    """All attempts at an action failed: its input is given up."""
+
+    reason: str
+
+
+@dataclass
+class TaskStopped(Exception):
+    """The task ends here. `limit`: its budget is spent."""
+
+    reason: str
+    hint: str = ""
+    limit: bool = False
+    cancelled: bool = False

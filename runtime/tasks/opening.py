@@ -1,0 +1,117 @@
+"""Opening a task: anew, or where it stands; and what keeps it from being opened.
+
+A task is known by its name. What changed in its file since it was begun is told, and a person
+says whether it goes on with the file of now (`go_on`) or begins anew (`restart`).
+"""
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.errors import DefinitionError, HomeUnusable, PagemindError, UserError
+from pagemind.runtime.naming import folded
+from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.state.folders import FolderLock
+from pagemind.runtime.state.ledger import Ledger, TaskRow
+from pagemind.runtime.tasks.hired import Hiring, definition_of
+from pagemind.runtime.tasks.outputs import Outputs
+from pagemind.runtime.tasks.parts import OnUnknown
+from pagemind.runtime.tasks.task_file import Task, fingerprint, parse_task
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a person says beforehand: begin anew; go on although something changed; do again what
+    failed; what to do about a call that was cut off."""
+
+    restart: bool = False
+    go_on: bool = False
+    retry: bool = False
+    on_unknown: OnUnknown | None = None
+
+
+def lock_of(folder: Path, name: str) -> FolderLock:
+    """Held while a task runs."""
+    import hashlib
+
+    locks = folder / "locks" / hashlib.sha256(folded(name).encode()).hexdigest()[:16]
+    try:
+        locks.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HomeUnusable(f"{locks}: {(error.strerror or str(error)).lower()}") from None
+    return FolderLock(locks, name, "task")
+
+
+def opened(runtime: Runtime, ledger: Ledger, task: Task, answers: Answers) -> TaskRow:
+    """The task's row, running. Raises UserError where a person must choose."""
+    row = ledger.task(task.name)
+    if row is not None and answers.restart:
+        undo(runtime, ledger, row, task.base)
+        row = None
+    if row is None:
+        _must_be_free(runtime, task)
+        return ledger.open(task.name, str(task.path), task.text, dict(task.set), task.made)
+    if not answers.go_on:
+        _must_be_same(row, task)
+    ledger.go_on(row.id, str(task.path), task.text, dict(task.set))
+    return row
+
+
+def undo(runtime: Runtime, ledger: Ledger, row: TaskRow, base: Path) -> None:
+    """As if the task had not run: its outputs, the agents that it made, its ledger."""
+    Outputs(ledger, row.id, base).undo()
+    made = ledger.agents(row.id)
+    for name in made:
+        if runtime.home.exists(name):
+            runtime.delete(name)
+    ledger.forget(row.id)
+
+
+def stored_task(row: TaskRow) -> Task:
+    """The task as it ran last."""
+    return parse_task(row.text, Path(row.path), row.vars)
+
+
+def check_functions(runtime: Runtime, task: Task, hiring: Hiring) -> None:
+    """Raises what is wrong with the agent, before anything runs: it is not there, its definition
+    is at fault, or it lacks a block or function that the task names."""
+    from pagemind.tools import find
+
+    definition: AgentDefinition = definition_of(runtime, task)
+    functions = [*find(definition.functions), *hiring.functions()]
+    task.check_agent(definition, {each.name: each.parameters for each in functions})
+
+
+def _must_be_free(runtime: Runtime, task: Task) -> None:
+    """An agent that the task would make must not be another's."""
+    if task.made and runtime.home.exists(task.agent_name):
+        raise UserError(
+            f"there is an agent called {task.agent_name!r} already, and the task would make it",
+            hint=f"write  agent: {task.agent_name}  to run on it, or give agent a name of its own",
+        )
+
+
+def _must_be_same(row: TaskRow, task: Task) -> None:
+    if Path(row.path) != task.path:
+        raise UserError(
+            f"a task called {row.name!r} was begun from {row.path}",
+            hint="give this one  name: …, or say --continue if the file has moved",
+        )
+    try:
+        before = fingerprint(stored_task(row)).splitlines()
+    except (DefinitionError, PagemindError):
+        before = []  # what it was cannot be read any more: it is another one by now
+    now = fingerprint(task).splitlines()
+    if before == now:
+        return
+    diff = [
+        line
+        for line in difflib.unified_diff(before, now, lineterm="", n=0)
+        if not line.startswith(("---", "+++", "@@"))
+    ]
+    shown = "\n  ".join(line[:120] for line in diff[:12])
+    raise UserError(
+        f"{task.path} has changed since {row.name} was begun:\n  {shown}",
+        hint="--continue keeps what is done and does the rest so, --restart does all anew",
+    )

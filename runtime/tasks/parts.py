@@ -1,0 +1,259 @@
+"""The sections of a task file, each a frozen value that checks itself.
+
+What needs more than one section, a file beside it or an agent to be seen is checked in
+task_file.py and scope.py.
+"""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from pagemind.runtime import settings
+from pagemind.runtime.definition_parts import ModelName, Number, Section, Whole, Words
+from pagemind.runtime.errors import InvalidName
+from pagemind.runtime.naming import checked_name
+from pagemind.runtime.tasks.text import Text
+
+Many = Literal["per_input", "shared"]
+OnUnknown = Literal["ask", "redo", "skip"]
+SOURCES = ("files", "tree", "lines", "csv", "jsonl", "stdin")
+VERBS = ("say", "call", "if", "repeat", "expect", "save")
+
+
+def _several(value: Any) -> Any:
+    """One text may stand for a list of one."""
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def agent_name(value: str) -> str:
+    try:
+        return checked_name(value)
+    except InvalidName as error:
+        raise ValueError(error.message) from None
+
+
+def _templated(value: Any) -> Any:
+    if isinstance(value, str):
+        Text.parse(value)
+    return value
+
+
+Several = Annotated[tuple[Words, ...], BeforeValidator(_several)]
+Templated = Annotated[Words, BeforeValidator(_templated)]
+
+
+class AgentSpec(Section):
+    """An agent that the task makes: from a definition, on a model, under a name."""
+
+    definition: Words
+    model: ModelName | None = None
+    name: Words | None = None
+
+    @field_validator("name")
+    @classmethod
+    def _is_name(cls, value: str | None) -> str | None:
+        return agent_name(value) if value is not None else None
+
+
+class Inputs(Section):
+    """Where the inputs come from: one of them."""
+
+    files: Several = ()
+    tree: Words | None = None
+    lines: Words | None = None
+    csv: Words | None = None
+    jsonl: Words | None = None
+    stdin: Literal["lines", "csv", "jsonl"] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(found := sorted(self.model_fields_set)) != 1:
+            said = f"not {' and '.join(found)}" if found else "nothing stands here"
+            raise ValueError(f"must say one of {', '.join(SOURCES)}; {said}")
+        return self
+
+    @field_validator("files")
+    @classmethod
+    def _not_empty(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value or any(not each.strip() for each in value):
+            raise ValueError("must be a path or a pattern such as notes/*.md")
+        if any(each.count("**") > 1 for each in value):
+            raise ValueError("** may stand once in a pattern")
+        return value
+
+    @property
+    def kind(self) -> str:
+        return next(iter(self.model_fields_set))
+
+
+class Bounds(Section):
+    """What something may take; None is no bound. US dollars, seconds of work."""
+
+    steps: Whole | None = Field(default=None, ge=1)
+    tokens: Whole | None = Field(default=None, ge=1)
+    cost: Number | None = Field(default=None, gt=0)
+    seconds: Number | None = Field(default=None, gt=0)
+
+
+class Budget(Section):
+    """Bounds of the whole task, of each input and of each action."""
+
+    task: Bounds = Bounds()
+    input: Bounds = Bounds()
+    action: Bounds = Bounds()
+
+
+class OnError(Section):
+    """What happens when an action fails: tried again `attempts` times in all, then the input is
+    given up (skip) or the task ends (stop)."""
+
+    do: Literal["retry", "skip", "stop"] = "skip"
+    attempts: Whole = Field(default=settings.TASK_ATTEMPTS, ge=1, le=100)
+    then: Literal["skip", "stop"] = "skip"
+
+    @property
+    def tries(self) -> int:
+        return self.attempts if self.do == "retry" else 1
+
+    @property
+    def last(self) -> str:
+        """What happens when all attempts failed."""
+        return self.then if self.do == "retry" else self.do
+
+
+def _spelt_policy(value: Any) -> Any:
+    return {"do": value} if isinstance(value, str) else value
+
+
+Policy = Annotated[OnError, BeforeValidator(_spelt_policy)]
+SchemaRef = dict[str, Any] | Words  # a JSON schema, or the file that holds it
+
+
+class Check(Section):
+    """What a text must be: all that is said here holds. `of` is the reply where nothing is said."""
+
+    contains: Several = ()
+    lacks: Several = ()
+    regex: Words | None = None
+    json_schema: SchemaRef | None = Field(default=None, alias="schema")
+    of: Templated | None = None
+
+    @field_validator("regex")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                re.compile(value)
+            except re.error as error:
+                raise ValueError(f"is no pattern: {error}") from None
+        return value
+
+    @model_validator(mode="after")
+    def _says(self) -> Self:
+        if not self.model_fields_set - {"of"}:
+            raise ValueError("must say what holds: contains, lacks, regex or schema")
+        return self
+
+
+class Save(Section):
+    """Where something is written: the reply (or its data) if nothing is said, a text, a row of
+    JSON, or a block of core memory."""
+
+    file: Templated
+    text: Templated | None = None
+    row: dict[str, Templated | Number | bool | None] | None = None
+    block: Words | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(found := sorted(self.model_fields_set - {"file"})) > 1:
+            raise ValueError(f"{' and '.join(found)} are several things to write: keep one")
+        if self.row is not None and not self.as_rows:
+            raise ValueError("a row is written to a .jsonl file")
+        return self
+
+    @property
+    def as_rows(self) -> bool:
+        return self.file.strip().endswith(".jsonl")
+
+
+def _spelt_save(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+class Action(Section):
+    """One thing to do: the verb is one of say, call, if, repeat, or expect and save alone."""
+
+    say: Templated | None = None
+    json_schema: SchemaRef | None = Field(default=None, alias="schema")
+    call: Words | None = None
+    arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
+    on_unknown: OnUnknown | None = None
+    condition: Check | None = Field(default=None, alias="if")
+    then: "tuple[Action, ...]" = ()
+    otherwise: "tuple[Action, ...]" = Field(default=(), alias="else")
+    repeat: "tuple[Action, ...]" = ()
+    until: Check | None = None
+    at_most: Whole | None = Field(default=None, ge=1, le=10_000)
+    expect: Check | None = None
+    save: Annotated[Save, BeforeValidator(_spelt_save)] | None = None
+    named: Words | None = Field(default=None, alias="as")
+    budget: Bounds | None = None
+    on_error: Policy | None = None
+
+    @property
+    def verb(self) -> str:
+        for name, value in (
+            ("say", self.say),
+            ("call", self.call),
+            ("if", self.condition),
+            ("repeat", self.repeat or None),
+            ("save", self.save),
+            ("expect", self.expect),
+        ):
+            if value is not None:
+                return name
+        return ""
+
+    @field_validator("say")
+    @classmethod
+    def _says(cls, value: str | None) -> str | None:
+        if value is not None and not value.strip():
+            raise ValueError("is empty: write what the agent is told")
+        return value
+
+    @field_validator("named")
+    @classmethod
+    def _is_variable(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
+            raise ValueError(f"{value!r} is no name of a variable: letters, digits and _")
+        return value
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        named = {field.alias or name: name for name, field in type(self).model_fields.items()}
+        said = {key for key, name in named.items() if name in self.model_fields_set}
+        verbs = [verb for verb in VERBS[:4] if verb in said]
+        if len(verbs) > 1:
+            raise ValueError(f"{' and '.join(verbs)} are two actions: write each as its own")
+        if not self.verb:
+            raise ValueError(f"does nothing: write one of {', '.join(VERBS)}")
+        if extra := sorted(said - _ALLOWED[self.verb]):
+            allowed = ", ".join(sorted(_ALLOWED[self.verb] - {self.verb})) or "nothing"
+            raise ValueError(f"{extra[0]} does not go with {self.verb}; that takes: {allowed}")
+        if self.verb == "if" and not (self.then or self.otherwise):
+            raise ValueError("if without then: write what is done")
+        if self.verb == "repeat" and (self.until is None or self.at_most is None):
+            raise ValueError("repeat needs until, and at_most: how many times at the most")
+        return self
+
+
+_ALLOWED: dict[str, set[str]] = {
+    "say": {"say", "schema", "expect", "save", "as", "budget", "on_error"},
+    "call": {"call", "with", "on_unknown", "expect", "save", "as", "on_error"},
+    "if": {"if", "then", "else"},
+    "repeat": {"repeat", "until", "at_most"},
+    "save": {"save", "expect", "on_error"},
+    "expect": {"expect", "on_error"},
+}

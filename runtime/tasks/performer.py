@@ -1,0 +1,217 @@
+"""The performer: does a list of actions for one input, each once (attempts.py).
+
+What the ledger has as done gives its result, so that the actions after it find the same variables.
+Decisions of `if` and `until` are kept likewise: what they looked at may have changed since.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pagemind.runtime.agent import Agent
+from pagemind.runtime.errors import TemplateError
+from pagemind.runtime.state.ledger import ActionRow, Spent
+from pagemind.runtime.tasks.attempts import Attempts, Doing, Result
+from pagemind.runtime.tasks.calling import arguments_of, call
+from pagemind.runtime.tasks.checks import why_not
+from pagemind.runtime.tasks.failing import ActionFailed
+from pagemind.runtime.tasks.job import Job
+from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
+from pagemind.runtime.tasks.purse import Purse
+from pagemind.runtime.tasks.saying import say, spent_on, words
+from pagemind.runtime.tasks.text import Text, as_text
+
+
+class Performer:
+    """Of one input. `scope` holds the variables, and grows; `label` names the input in what is
+    saved, and in what is told."""
+
+    def __init__(
+        self, job: Job, agent: Agent, key: str, label: str, scope: dict[str, Any], purse: Purse
+    ) -> None:
+        self._job = job
+        self._agent = agent
+        self._key = key
+        self._label = label
+        self._scope = scope
+        self._attempts = Attempts(job, key, label, purse)
+        self.finished = 0  # of the outermost list
+
+    def all(self, actions: tuple[Action, ...], place: str) -> None:
+        """Every one of them. Raises GivenUp, TaskStopped, Cancelled."""
+        for at, action in enumerate(actions, 1):
+            self._job.cancel.check()
+            self._one(action, f"{place}.{at}")
+            if place in ("do", "at_end"):
+                self.finished += 1
+
+    def _one(self, action: Action, place: str) -> None:
+        if action.condition is not None:
+            holds = self._decide(action.condition, f"{place}.if")
+            branch, name = (action.then, "then") if holds else (action.otherwise, "else")
+            self.all(branch, f"{place}.{name}")
+        elif action.repeat:
+            self._repeat(action, place)
+        elif action.say is not None:
+            done = self._say(action, place)
+            self._scope.pop("data", None)
+            self._scope |= {name: done[name] for name in ("reply", "data") if name in done}
+            self._keep(action, place, "data" if "data" in done else "reply")
+        elif action.call is not None:
+            self._scope["result"] = self._call(action, place)["result"]
+            self._keep(action, place, "result")
+        else:
+            if action.expect is not None:
+                self._expect(action, action.expect, f"{place}.expect" if action.save else place)
+            if action.save is not None:
+                self._save(action, action.save, place, self._newest())
+
+    def _newest(self) -> str:
+        return "data" if "data" in self._scope else "reply"
+
+    def _keep(self, action: Action, place: str, made: str) -> None:
+        """What an action made, under its name and in its file."""
+        if action.named:
+            self._scope[action.named] = self._scope[made]
+        if action.save is not None:
+            self._save(action, action.save, f"{place}.save", made)
+
+    def _repeat(self, action: Action, place: str) -> None:
+        assert action.until is not None
+        assert action.at_most is not None
+        for number in range(1, action.at_most + 1):
+            self.all(action.repeat, f"{place}.{number}")
+            if self._decide(action.until, f"{place}.{number}.until"):
+                return
+
+        def fail(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            raise ActionFailed(f"`until` does not hold after {action.at_most} rounds")
+
+        self._attempts.result(Doing(place, "repeat", self._policy(action), fail))
+
+    # --- what is done ---------------------------------------------------------------------------
+
+    def _say(self, action: Action, place: str) -> Result:
+        assert action.say is not None
+        written = Text.parse(action.say)
+        identity = self._job.identity(self._key, place)
+
+        def prepare(why: str) -> Result:
+            return {"text": words(self._fill(written), why)}
+
+        def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            text, id = row.result["text"], f"{identity}{row.attempt}"
+            done = say(self._job, self._agent, action, id=id, text=text, purse=purse)
+            self._must_hold(action.expect, done["reply"], {"text": text}, again=True)
+            return done
+
+        def spent(ms: float) -> Spent:
+            return spent_on(self._agent, identity, ms)
+
+        policy, bounds = self._policy(action), action.budget or self._job.task.spec.budget.action
+        doing = Doing(place, "say", policy, perform, prepare, spent, bounds, policy.tries)
+        return self._attempts.result(doing)
+
+    def _call(self, action: Action, place: str) -> Result:
+        identity = self._job.identity(self._key, place)
+
+        def prepare(why: str) -> Result:
+            try:
+                return {"arguments": arguments_of(action, self._known())}
+            except TemplateError as error:
+                raise ActionFailed(error.message) from None
+
+        def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            id, given = f"{identity}{row.attempt}", row.result["arguments"]
+            done = call(self._job, self._agent, action, given, id=id, cut_off=cut_off)
+            self._must_hold(action.expect, done["result"], None, again=False)
+            return {**done, "id": id}
+
+        policy = self._policy(action)
+        done = self._attempts.result(
+            Doing(place, "call", policy, perform, prepare, tries=policy.tries)
+        )
+        self._agent.loop.functions.forget_call(done["id"])
+        return done
+
+    def _expect(self, action: Action, check: Check, place: str) -> None:
+        def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            self._must_hold(check, self._scope.get("reply", ""), None, again=False)
+            return {}
+
+        self._attempts.result(Doing(place, "expect", self._policy(action), perform))
+
+    def _save(self, action: Action, save: Save, place: str, made: str) -> None:
+        outputs = self._job.outputs
+
+        def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            path = outputs.path(self._fill(Text.parse(save.file)))
+            if path == self._scope.get("_path"):
+                raise ActionFailed(f"{path} is the input itself: it is not written to")
+            written = outputs.append(path, self._what(save, made).encode("utf-8", "replace"))
+            return {"path": written.path, "start": written.start, "length": written.length}
+
+        self._attempts.result(Doing(place, "save", self._policy(action), perform))
+
+    def _what(self, save: Save, made: str) -> str:
+        """What is written, with the end of its line."""
+        if save.row is not None:
+            row = {
+                name: self._value(value) if isinstance(value, str) else value
+                for name, value in save.row.items()
+            }
+            return json.dumps(row, ensure_ascii=False) + "\n"
+        name, found = "text", None
+        if save.block is not None:
+            name, found = save.block, self._known()["block"][save.block]
+        elif save.text is not None:
+            found = self._value(save.text) if save.as_rows else self._fill(Text.parse(save.text))
+        else:
+            name, found = made, self._scope[made]
+        if save.as_rows:
+            source = {"input": self._label} if self._label else {}
+            return json.dumps({**source, name: found}, ensure_ascii=False) + "\n"
+        return as_text(found).rstrip("\n") + "\n"
+
+    # --- what is known --------------------------------------------------------------------------
+
+    def _known(self) -> Mapping[str, Any]:
+        """The variables of now: a block has the value that it has."""
+        blocks = {block.label: block.value for block in self._agent.state.blocks.all()}
+        return {**self._scope, "block": blocks}
+
+    def _fill(self, text: Text) -> str:
+        try:
+            return text.fill(self._known() if text.paths else {})
+        except TemplateError as error:
+            raise ActionFailed(error.message) from None
+
+    def _value(self, written: str) -> Any:
+        try:
+            return Text.parse(written).value(self._known())
+        except TemplateError as error:
+            raise ActionFailed(error.message) from None
+
+    def _why_not(self, check: Check, reply: str) -> str:
+        said = reply if check.of is None else self._fill(Text.parse(check.of))
+        return why_not(check, said, self._job.task.schema(check.json_schema))
+
+    def _must_hold(self, check: Check | None, reply: str, held: Any, *, again: bool) -> None:
+        if check is not None and (why := self._why_not(check, reply)):
+            raise ActionFailed(why, held, again=again)
+
+    def _decide(self, check: Check, place: str) -> bool:
+        """Whether a check holds; once it was decided it stays so."""
+
+        def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            return {"holds": not self._why_not(check, self._scope.get("reply", ""))}
+
+        kind = place.rpartition(".")[2]
+        return bool(
+            self._attempts.result(Doing(place, kind, self._job.task.spec.on_error, perform))[
+                "holds"
+            ]
+        )
+
+    def _policy(self, action: Action) -> OnError:
+        return action.on_error or self._job.task.spec.on_error

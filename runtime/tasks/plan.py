@@ -1,0 +1,205 @@
+"""The plan of a task (`--dry-run`): what would be done, and about what it would take.
+
+An estimate is no promise: each `say` is taken for one call of the model and each reply for
+TASK_REPLY_TOKENS, each `repeat` for its most rounds, and both branches of an `if` count.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.errors import NoModel, TemplateError
+from pagemind.runtime.model_choice import choose
+from pagemind.runtime.models.prices import price_of
+from pagemind.runtime.pressure import window
+from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, FLUSH, KEEP, TASK_REPLY_TOKENS
+from pagemind.runtime.tasks.hired import Hiring, definition_of
+from pagemind.runtime.tasks.opening import check_functions
+from pagemind.runtime.tasks.parts import Action
+from pagemind.runtime.tasks.task_file import Task
+from pagemind.runtime.tasks.text import Fields, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do. `cost` is None where the model's price is not known; `total` where the
+    inputs cannot be counted."""
+
+    task: str
+    agent: str
+    model: str
+    total: int | None
+    unreadable: int
+    actions: tuple[str, ...]
+    turns: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "task": self.task,
+            "agent": self.agent,
+            "model": self.model,
+            "inputs": self.total,
+            "unreadable": self.unreadable,
+            "actions": list(self.actions),
+            "turns": self.turns,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cost": {
+                "amount": self.cost or 0.0,
+                "currency": "USD",
+                "known": self.cost is not None,
+            },
+        }
+
+    def as_text(self) -> str:
+        """For people."""
+        inputs = "inputs from standard input" if self.total is None else f"{self.total:,} inputs"
+        if self.unreadable:
+            inputs += f", {self.unreadable:,} of them unreadable"
+        cost = "cost not known" if self.cost is None else f"about ${self.cost:.2f}"
+        return "\n".join(
+            [
+                f"{self.task}: {inputs}, on {self.agent} ({self.model or 'no model yet'})",
+                *(f"  {each}" for each in self.actions),
+                f"about {self.turns:,} turns, {self.prompt_tokens:,} tokens in,"
+                f" {self.completion_tokens:,} out, {cost}",
+            ]
+        )
+
+
+def plan_of(runtime: Runtime, task: Task, model: str | None) -> Plan:
+    """Everything is checked as before a run; the inputs are read once. Raises what a run would."""
+    check_functions(runtime, task, Hiring())
+    definition = definition_of(runtime, task)
+    name = _model(runtime, task, definition, model)
+    prompt = _Prompt(runtime, definition, stays=task.spec.agents == "shared")
+    source = task.source()
+    scope = {name: value for name, value in task.vars.items()}
+    total: int | None = 1 if source is None else 0
+    unreadable = 0
+    if source is None:
+        prompt.say_all(task.spec.do, scope)
+    elif source.spec.kind == "stdin":
+        total = None
+        prompt.say_all(task.spec.do, scope)
+    else:
+        source.check()
+        for one in source:
+            total = (total or 0) + 1
+            if one.fault:
+                unreadable += 1
+                continue
+            prompt.say_all(task.spec.do, {**scope, "input": one.value, "number": one.number})
+    prompt.say_all(task.spec.at_end, scope)
+    price = price_of(name)
+    cost = None
+    if price is not None:
+        cost = price[0] * prompt.tokens_in + price[1] * prompt.tokens_out
+    return Plan(
+        task.name,
+        task.agent_name if task.spec.agents == "shared" else "one agent for each input",
+        name,
+        total,
+        unreadable,
+        (*_lines(task.spec.do, "do"), *_lines(task.spec.at_end, "at_end")),
+        prompt.turns,
+        prompt.tokens_in,
+        prompt.tokens_out,
+        cost,
+    )
+
+
+class _Prompt:
+    """How the prompt grows as things are said, and falls at a flush."""
+
+    def __init__(self, runtime: Runtime, definition: AgentDefinition, *, stays: bool) -> None:
+        from pagemind.tools import find
+
+        count = self._count = runtime.counter.count
+        self._stays = stays
+        blocks = "".join(spec.value for spec in definition.blocks.values())
+        schemas = "".join(str(each.schema) for each in find(definition.functions))
+        self._fixed = count(definition.instructions() + blocks + schemas)
+        tokens = definition.context_window or DEFAULT_WINDOW_TOKENS
+        usable = window(tokens, "plan", definition.output_reserve).usable
+        self._room = max(1, usable - self._fixed)
+        self._queue = 0
+        self.turns = self.tokens_in = self.tokens_out = 0
+
+    def say_all(self, actions: tuple[Action, ...], scope: dict[str, Any]) -> None:
+        """One input's worth."""
+        if not self._stays:
+            self._queue = 0
+        for action, times in _saying(actions, 1):
+            said = self._count(_filled(action.say or "", scope))
+            for _ in range(min(times, 100)):
+                self._say(said)
+
+    def _say(self, said: int) -> None:
+        self._queue += min(said, self._room)
+        if self._queue > FLUSH * self._room:
+            self._queue = int(KEEP * self._room)
+        self.turns += 1
+        self.tokens_in += self._fixed + self._queue
+        self.tokens_out += TASK_REPLY_TOKENS
+        self._queue += TASK_REPLY_TOKENS
+
+
+def _saying(actions: tuple[Action, ...], times: int) -> Iterator[tuple[Action, int]]:
+    for action in actions:
+        if action.say is not None:
+            yield action, times
+        yield from _saying(action.then, times)
+        yield from _saying(action.otherwise, times)
+        yield from _saying(action.repeat, times * (action.at_most or 1))
+
+
+def _filled(written: str, scope: dict[str, Any]) -> str:
+    """As far as that is known before anything has run."""
+    text = Text.parse(written)
+    known = {**dict.fromkeys((path[0] for path in text.paths), _Anything()), **scope}
+    try:
+        return text.fill(known)
+    except TemplateError:
+        return written
+
+
+class _Anything(Fields):
+    """Stands for what is not known yet."""
+
+    def __init__(self) -> None:
+        super().__init__({"": ""})
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: str) -> Any:
+        return ""
+
+
+def _model(runtime: Runtime, task: Task, definition: AgentDefinition, asked: str | None) -> str:
+    try:
+        if task.spec.agent.existing and asked is None:
+            return runtime.choose_model(task.spec.agent.existing).name
+        asked = asked or task.spec.agent.model
+        return choose(definition, asked=asked, stored="", home=runtime.home.path).name
+    except NoModel:
+        return ""
+
+
+def _lines(actions: tuple[Action, ...], place: str) -> Iterator[str]:
+    for at, action in enumerate(actions, 1):
+        here = f"{place}.{at}"
+        said = " ".join((action.say or action.call or "").split())
+        short = said if len(said) <= 60 else f"{said[:59]}…"
+        bound = f" at most {action.at_most} times" if action.at_most else ""
+        saved = f" → {action.save.file}" if action.save is not None else ""
+        yield f"{here} {action.verb}{bound}{f' {short}' if short else ''}{saved}"
+        yield from _lines(action.then, f"{here}.then")
+        yield from _lines(action.otherwise, f"{here}.else")
+        yield from _lines(action.repeat, f"{here}.repeat")

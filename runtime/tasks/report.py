@@ -1,0 +1,178 @@
+"""The report of a task: what was done, what failed and why, and what each action cost.
+
+Made from the ledger alone, at any time; written as Markdown and JSON when a task ends.
+"""
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.errors import NotFound
+from pagemind.runtime.settings import TASK_FAULTS
+from pagemind.runtime.state.ledger import Ledger, Spent, TaskRow
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the actions at one place took, over all inputs and rounds."""
+
+    place: str
+    action: str
+    done: int
+    failed: int
+    spent: Spent
+
+
+@dataclass(frozen=True)
+class Report:
+    """A task as it stands. `limit`: its budget ended it; `path` is the file of the report."""
+
+    row: TaskRow
+    inputs: dict[str, int]
+    actions: dict[str, int]
+    spent: Spent
+    by_action: tuple[Cost, ...]
+    failures: tuple[tuple[str, str], ...]
+    outputs: tuple[tuple[str, int], ...]
+    limit: bool = False
+    hint: str = ""
+    path: Path | None = field(default=None)
+
+    @classmethod
+    def of(cls, ledger: Ledger, name: str, *, limit: bool = False, hint: str = "") -> "Report":
+        """From the ledger. Raises NotFound."""
+        row = ledger.task(name)
+        if row is None:
+            known = ", ".join(each.name for each in ledger.tasks()[:8]) or "none"
+            raise NotFound(f"no task is called {name!r}", hint=f"tasks: {known}")
+        counts, actions = ledger.counts(row.id), ledger.action_counts(row.id)
+        failed = ledger.faults(row.id, TASK_FAULTS)
+        return cls(
+            row=row,
+            inputs={key: counts.get(key, 0) for key in ("done", "failed", "running")},
+            actions={key: actions.get(key, 0) for key in ("done", "failed", "skipped")},
+            spent=ledger.spent(row.id),
+            by_action=_by_action(ledger, row.id),
+            failures=tuple((_label(each.key), each.error) for each in failed),
+            outputs=tuple((each.path, each.length - each.start) for each in ledger.outputs(row.id)),
+            limit=limit,
+            hint=hint,
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """Of the contract."""
+        if self.limit:
+            return 5
+        return {"done": 0, "partial": 3, "failed": 4, "cancelled": 130}.get(self.row.status, 4)
+
+    def last_line(self) -> dict[str, Any]:
+        """The last line of `run --json` (contract), without the schema number."""
+        return {
+            "task": self.row.name,
+            "status": self.row.status,
+            "why": self.row.why,
+            "inputs": {**self.inputs, "total": self.row.total},
+            "actions": dict(self.actions),
+            "usage": _usage(self.spent),
+            "cost": _cost(self.spent),
+            "report": str(self.path) if self.path is not None else "",
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            **self.last_line(),
+            "file": self.row.path,
+            "begun_at": rfc3339(self.row.begun_at),
+            "ended_at": rfc3339(self.row.ended_at) if self.row.ended_at else None,
+            "by_action": [
+                {
+                    "place": each.place,
+                    "action": each.action,
+                    "done": each.done,
+                    "failed": each.failed,
+                    "usage": _usage(each.spent),
+                    "cost": _cost(each.spent),
+                    "seconds": round(each.spent.ms / 1000, 3),
+                }
+                for each in self.by_action
+            ],
+            "failures": [{"input": label, "why": why} for label, why in self.failures],
+            "outputs": [{"path": path, "bytes": size} for path, size in self.outputs],
+        }
+
+    def as_markdown(self) -> str:
+        """For people."""
+        row, inputs = self.row, self.inputs
+        total = f" of {row.total:,}" if row.total is not None else ""
+        lines = [f"# {row.name}: {row.status}", ""]
+        lines += [f"{row.why}.", ""] if row.why else []
+        lines += [
+            f"{inputs['done']:,}{total} inputs done, {inputs['failed']:,} failed;"
+            f" {self.spent.tokens:,} tokens, {_dollars(self.spent)}. File: {row.path}",
+            "",
+            "| action | place | done | failed | steps | tokens | cost | seconds |",
+            "|---|---|---:|---:|---:|---:|---:|---:|",
+        ]
+        lines += [
+            f"| {c.action} | {c.place} | {c.done:,} | {c.failed:,} | {c.spent.steps:,} |"
+            f" {c.spent.tokens:,} | {_dollars(c.spent)} | {c.spent.ms / 1000:,.1f} |"
+            for c in self.by_action
+        ]
+        if self.failures:
+            lines += ["", "## What failed", ""]
+            lines += [f"- {label}: {why}" for label, why in self.failures]
+            if inputs["failed"] > len(self.failures):
+                lines.append(f"- … and {inputs['failed'] - len(self.failures):,} more")
+        if self.outputs:
+            lines += ["", "## What was written", ""]
+            lines += [f"- {path}: {size:,} bytes" for path, size in self.outputs[:TASK_FAULTS]]
+        return "\n".join(lines) + "\n"
+
+
+def write_report(report: Report, folder: Path) -> Report:
+    """report.md and report.json in a folder; the report with its path."""
+    report = replace(report, path=folder / "report.md")
+    assert report.path is not None
+    report.path.write_text(report.as_markdown(), encoding="utf-8")
+    body = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
+    report.path.with_suffix(".json").write_text(body + "\n", encoding="utf-8")
+    return report
+
+
+def _by_action(ledger: Ledger, task: str) -> tuple[Cost, ...]:
+    """Rounds of a repeat are one place."""
+    found: dict[tuple[str, str], Cost] = {}
+    for place, kind, done, failed, spent in ledger.spent_by_place(task):
+        key = (place, kind)
+        before = found.get(key, Cost(place, kind, 0, 0, Spent()))
+        found[key] = Cost(
+            place, kind, before.done + done, before.failed + failed, before.spent + spent
+        )
+    return tuple(found.values())
+
+
+def _label(key: str) -> str:
+    return "at_end" if key.startswith("@end") else "the task" if key == "@do" else key
+
+
+def _usage(spent: Spent) -> dict[str, int]:
+    return {
+        "prompt_tokens": spent.usage.prompt_tokens,
+        "completion_tokens": spent.usage.completion_tokens,
+        "cached_tokens": spent.usage.cached_tokens,
+        "steps": spent.steps,
+    }
+
+
+def _cost(spent: Spent) -> dict[str, Any]:
+    return {"amount": round(spent.cost, 6), "currency": "USD", "known": not spent.unpriced}
+
+
+def _dollars(spent: Spent) -> str:
+    if spent.unpriced:
+        return f"≥ ${spent.cost:.4f}" if spent.cost else "cost not known"
+    return f"${spent.cost:.4f}"

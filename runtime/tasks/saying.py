@@ -1,0 +1,81 @@
+"""Saying something to the agent: one attempt, done once.
+
+What is said has the identity of the action and its attempt as the client's id, and stands in the
+ledger before it is said: after a kill the same text goes to the same turn, which gives its stored
+answer or is taken up where it was.
+"""
+
+from typing import Any
+
+from pagemind.runtime.agent import Agent
+from pagemind.runtime.errors import (
+    AuthenticationFailed,
+    Cancelled,
+    LimitExceeded,
+    LocalModelError,
+    ModelError,
+    ModelNotFound,
+    UserError,
+)
+from pagemind.runtime.state.ledger import Spent
+from pagemind.runtime.tasks.failing import ActionFailed
+from pagemind.runtime.tasks.job import Job
+from pagemind.runtime.tasks.parts import Action
+from pagemind.runtime.tasks.purse import Purse
+from pagemind.runtime.template import load
+from pagemind.runtime.turn import TurnResult
+
+# Nothing that is asked of such a model would be answered.
+_FATAL = (AuthenticationFailed, ModelNotFound, LocalModelError)
+
+
+def words(written: str, why: str) -> str:
+    """What is said: the text, or, where its answer was refused, that and why."""
+    return load("task_again").fill(reason=why) if why else written
+
+
+def say(
+    job: Job, agent: Agent, action: Action, *, id: str, text: str, purse: Purse
+) -> dict[str, Any]:
+    """One turn, within what is left of the budgets; its reply and data. Raises ActionFailed,
+    Cancelled."""
+    schema = job.task.schema(action.json_schema)
+    before = agent.limits
+    agent.limits = purse.limits(before)
+    held = {"text": text}
+    try:
+        turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
+    except (LimitExceeded, UserError) as error:
+        fatal = isinstance(error, LocalModelError)
+        raise ActionFailed(error.message, held, fatal=fatal, hint=error.hint) from None
+    finally:
+        agent.limits = before
+    _must_be_answered(turn, held)
+    if schema is not None and turn.data is None:
+        # It was told what is wrong, several times: the whole of it is said anew.
+        raise ActionFailed(turn.reasons[-1], held)
+    return {"reply": turn.text, **({} if schema is None else {"data": turn.data})}
+
+
+def _must_be_answered(turn: TurnResult, held: dict[str, Any]) -> None:
+    if turn.stop_reason == "interrupted":
+        raise Cancelled("stopped")
+    if turn.stop_reason == "model_error":
+        error = turn.error
+        raise ActionFailed(
+            error.message if isinstance(error, ModelError) else "; ".join(turn.reasons),
+            {**held, "resumes": True},
+            resumes=True,
+            waits=error is None or error.retryable,
+            fatal=isinstance(error, _FATAL),
+            hint=error.hint if error is not None else "",
+        )
+    if turn.stop_reason != "answered":
+        raise ActionFailed("; ".join(turn.reasons) or turn.stop_reason, held)
+
+
+def spent_on(agent: Agent, identity: str, ms: float) -> Spent:
+    """What an action took so far, over all its attempts, by the agent's own books: they have what
+    was spent before a kill, too."""
+    steps, usage, cost, unpriced = agent.state.history.usage_of(identity)
+    return Spent(steps, usage, cost, unpriced, ms)

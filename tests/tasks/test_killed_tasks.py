@@ -1,0 +1,136 @@
+"""Whatever the instant of a SIGKILL, the task goes on, and all that it does is there once."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from task_kit import HEAD, Bench
+
+from pagemind.runtime.invariants import check_state
+from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.testing import HashingEmbedder
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills itself with SIGKILL")
+CHILD = Path(__file__).with_name("task_child.py")
+TASK = """
+inputs: {lines: in.txt}
+do:
+  - {say: "Take {{ input }} ({{ block.human }})", save: out.jsonl}
+  - call: core_append
+    with: {block: human, content: "{{ input }}"}
+  - if: {contains: one, of: "{{ block.human }}"}
+    then: [{save: {file: "{{ input }}.txt", text: "{{ reply }}"}}]
+at_end: [{say: "Report {{ done }}", save: end.txt}]
+"""
+POINTS = [
+    ("send", "before", 2),
+    ("send", "after", 2),  # said and answered, not yet noted
+    ("message", "after", 4),  # said, not yet answered
+    ("message", "after", 5),
+    ("call", "after", 2),  # memory has changed, the ledger does not know
+    ("write", "before", 3),
+    ("write", "after", 1),
+    ("write", "after", 3),  # in the file, not in the ledger
+    ("first write", "after", 1),
+    ("begin action", "after", 6),
+    ("end action", "before", 4),
+    ("end action", "after", 4),
+    ("begin input", "after", 3),
+    ("end input", "before", 2),
+    ("end input", "after", 4),  # of at_end
+    ("close", "before", 1),
+]
+
+
+def run(folder: Path, point: str = "none", when: str = "before", nth: int = 0) -> int:
+    done = subprocess.run(
+        [sys.executable, str(CHILD), str(folder), point, when, str(nth)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode in (-9, 0, 3, 4), done.stderr
+    return done.returncode
+
+
+@pytest.fixture
+def folder(bench: Bench) -> Path:
+    bench.file("task.yaml", HEAD + TASK)
+    return bench.folder
+
+
+def written(folder: Path) -> dict[str, str]:
+    names = [*folder.glob("*.txt"), *folder.glob("*.jsonl")]
+    return {path.name: path.read_text(encoding="utf-8") for path in names}
+
+
+def whole(folder: Path) -> None:
+    """Outputs, talk and core memory are those of a run that was never disturbed."""
+    assert written(folder) == {
+        "in.txt": "one\ntwo\n\nthree\n",
+        "out.jsonl": (
+            '{"input": "in.txt:1", "reply": "re Take one (Sam)"}\n'
+            '{"input": "in.txt:2", "reply": "re Take two (Sam\\none)"}\n'
+            '{"input": "in.txt:4", "reply": "re Take three (Sam\\none\\ntwo)"}\n'
+        ),
+        "one.txt": "re Take one (Sam)\n",
+        "two.txt": "re Take two (Sam\none)\n",
+        "three.txt": "re Take three (Sam\none\ntwo)\n",
+        "end.txt": "re Report 3\n",
+    }
+    home = Runtime(folder / "home", embedder=HashingEmbedder(16), background=False)
+    with home as runtime, runtime.reader("task") as reader:
+        talk = [m for m in reader.state.journal.newest(1 << 30) if m.kind == "talk"]
+        assert [m.role for m in reversed(talk)] == ["user", "assistant"] * 4
+        (block,) = reader.state.blocks.all()
+        assert block.value == "Sam\none\ntwo\nthree"
+        assert check_state(reader.state) == []
+        kept = "SELECT count(*) FROM meta WHERE key LIKE 'called %'"
+        assert not reader.state.database.number(kept)
+
+
+def test_one_that_is_not_killed(folder: Path) -> None:
+    """What all others are held against."""
+    assert run(folder) == 0
+    whole(folder)
+
+
+@pytest.mark.parametrize(("point", "when", "nth"), POINTS)
+def test_killed_at_a_point(folder: Path, point: str, when: str, nth: int) -> None:
+    """The next run does what is left."""
+    assert run(folder, point, when, nth) == -9
+    assert run(folder) == 0
+    whole(folder)
+
+
+def test_killed_again_and_again(folder: Path) -> None:
+    """Ten kills at random points on the way."""
+    chance = random.Random(11)
+    kills = 0
+    for _ in range(10):
+        point = chance.choice(["send", "message", "write", "begin action", "end action"])
+        kills += run(folder, point, chance.choice(["before", "after"]), chance.randint(1, 3)) == -9
+    assert kills >= 5
+    assert run(folder) == 0
+    whole(folder)
+
+
+BELL = """
+inputs: {lines: in.txt}
+do:
+  - {call: ring, with: {number: "{{ number }}"}}
+"""
+
+
+@pytest.mark.parametrize(("choice", "rung"), [("skip", "1\n2\n3\n"), ("redo", "1\n2\n2\n3\n")])
+def test_a_call_of_the_world_that_was_cut_off(folder: Path, choice: str, rung: str) -> None:
+    """Nobody knows whether it happened: it is asked about, or as `on_unknown` says."""
+    (folder / "task.yaml").write_text(HEAD + BELL, encoding="utf-8")
+    assert run(folder, "call", "after", 2) == -9
+    assert run(folder) == 3  # ask: it stops there
+    assert (folder / "bell.txt").read_text() == "1\n2\n"
+    (folder / "task.yaml").write_text(HEAD + BELL + f"on_unknown: {choice}\n", encoding="utf-8")
+    assert run(folder, "go on") == 0
+    assert (folder / "bell.txt").read_text() == rung
