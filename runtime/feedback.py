@@ -9,11 +9,12 @@ from pagemind.runtime.message import clean_text
 
 if TYPE_CHECKING:
     from pagemind.runtime.agent import Agent
+    from pagemind.runtime.writer import AgentWriter
 
 VERDICTS = ("good", "bad")
 
 
-def judge(agent: "Agent", verdict: str, why: str = "") -> int:
+def judge(agent: "Agent | AgentWriter", verdict: str, why: str = "") -> int:
     """Mark the agent's last turn; its number. Raises UserError if it was not answered."""
     if verdict not in VERDICTS:
         raise UserError(f"{verdict!r} is no verdict", hint="say good or bad")

@@ -91,11 +91,17 @@ class AgentWriter(AgentReader, TiersWriter):
 
     def restore_block(self, label: str, version: int) -> str:
         """Take edits of core memory back; the value. Raises BlockNotFound, NotFound."""
-        editor = CoreEditor(
+        return self._editor().restore(label, version)
+
+    def write_block(self, label: str, value: str) -> str:
+        """Write a block anew; the value. Raises BlockNotFound, BlockLimitExceeded."""
+        return self._editor().replace(label, value)
+
+    def _editor(self) -> CoreEditor:
+        return CoreEditor(
             self.state,
             self.context.core,
             author="user",
             origin="user",
             tell=self.queue_manager.append,
         )
-        return editor.restore(label, version)

@@ -111,6 +111,8 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory compact": ["memory", "compact", "ada"],
+        "agents good": ["agents", "good", "ada", "it listened"],
+        "memory forget": ["memory", "forget", "ada", "a1", "--dry-run"],
         "memory reembed": ["memory", "reembed", "ada"],
         "upgrade": ["upgrade"],
         "doctor": ["doctor"],
