@@ -38,10 +38,11 @@ def diff(
     if as_json:
         answer({"agent": agent, **found.as_json()})
         return
-    _print(agent, found)
+    print_diff(agent, found)
 
 
-def _print(agent: str, found: "MemoryDiff") -> None:
+def print_diff(agent: str, found: "MemoryDiff") -> None:
+    """What changed, kind by kind."""
     from rich.text import Text
 
     from pagemind.runtime.cli.render import console, one_line, plural

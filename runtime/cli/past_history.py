@@ -47,10 +47,11 @@ def history(
         events = [event.as_json() for event in found.events]
         listing([turn.as_json() for turn in found.turns], found.total, events=events)
         return
-    _print(agent, found, zone)
+    print_history(agent, found, zone)
 
 
-def _print(agent: str, found: "PastTurns", zone: "tzinfo") -> None:
+def print_history(agent: str, found: "PastTurns", zone: "tzinfo") -> None:
+    """Turns and what happened between them, under their days."""
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.past_turns import PastTurn
 

@@ -1,4 +1,4 @@
-"""Commands that take back what was said, with the memory it left; and the way back from that."""
+"""Commands about the past: what it was, taking it back with the memory it left, and returning."""
 
 from typing import TYPE_CHECKING
 
@@ -8,8 +8,30 @@ from pagemind.runtime.errors import UserError
 if TYPE_CHECKING:
     from pagemind.runtime.moved import Moved, Reverted
 
+_TURNS_OF_HISTORY = 10
 _TURNS_TOLD = 5
 _TEXT_CHARS = 60
+
+
+def _history(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.past_history import print_history
+    from pagemind.runtime.past import Past
+
+    if rest and (not rest.isdecimal() or not int(rest)):
+        raise UserError(f"{rest!r} is no number of turns", hint="/history 50 shows fifty")
+    runtime = scene.opening.runtime
+    with runtime.reader(scene.agent.name) as reader:
+        found = Past(reader, runtime.counter).turns(last=int(rest or _TURNS_OF_HISTORY))
+        print_history(scene.agent.name, found, reader.zone)
+
+
+def _diff(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.past_diff import print_diff
+    from pagemind.runtime.past import Past
+
+    runtime = scene.opening.runtime
+    with runtime.reader(scene.agent.name) as reader:
+        print_diff(scene.agent.name, Past(reader, runtime.counter).changes(rest, "now"))
 
 
 def _undo(scene: Scene, rest: str) -> None:
@@ -83,6 +105,10 @@ def _short(text: str) -> str:
 
 
 COMMANDS = (
+    Command("/history", "[N]", "the last ten turns, or N, with flushes and rewinds", _history),
+    Command(
+        "/diff", "SEQ|TIME", "what changed in memory since m42, or yesterday", _diff, "message"
+    ),
     Command("/undo", "[N]", "take back the last turn, or N, with what they noted", _undo),
     Command("/rewrite", "TEXT", "take the last turn back and say this instead", _rewrite),
     Command("/rewind", "SEQ|TIME", "go back to m42, or to 10:30, or yesterday", _rewind, "message"),
