@@ -55,9 +55,13 @@ class CoreEditor:
         """As it is stored: an earlier edit of the same transaction is not in the window yet."""
         return CoreMemory(self._state.blocks.all()).get(label, to_edit=True)
 
-    def replace(self, block: str, content: str) -> str:
+    def replace(self, block: str, content: str, reason: str = "rewrite") -> str:
         """Give a block a new value, as a person does: also one that the model may not edit."""
-        return self._save(self._core.get(block).with_value(clean_text(content)), "rewrite")
+        return self._save(self._core.get(block).with_value(clean_text(content)), reason)
+
+    def put(self, block: Block, reason: str) -> str:
+        """Store a block as it is, a new one too: it came out of a file."""
+        return self._save(block, reason)
 
     def restore(self, block: str, version: int) -> str:
         """Give a block the value that it had in a version, as a new version. Also for blocks that

@@ -161,7 +161,7 @@ class Flusher:
         pinned = self._pinning.section(pin_budget(before))
         asks = ask and self._summarizer.asks
         target = self._target(before, keep, pinned, exact=exact, asks=asks)
-        spare = _page_tokens(before.room)
+        spare = page_tokens(before.room)
         out = self._evict(event_seq, first, target, spare=spare, exact=exact)
         pages = self._pages(out.gone, before.room, first, out.queue_start) if out.gone else []
         made = self._summarised(out.gone, pages, summary_budget, ask, cancel) if pages else None
@@ -219,7 +219,7 @@ class Flusher:
         # Who looks at an agent has no model: whoever wrote the last summary will write the next.
         last = self._state.pages.summary(newest.summary) if newest else None
         target = self._target(before, keep, pinned, asks=bool(last and last.author != "runtime"))
-        spare = _page_tokens(before.room)
+        spare = page_tokens(before.room)
         return group(self._evict(None, first, target, spare=spare, exact=False).gone)
 
     def _budgets(self, before: Pressure) -> tuple[int, int]:
@@ -243,7 +243,7 @@ class Flusher:
         if not exact:
             if asks and (last := self._count(self._context.summary)):
                 summary = min(summary, max(summary // 3, int(last * SUMMARY_GROWTH)))
-            pages = before.paged // _page_tokens(before.room) + 1
+            pages = before.paged // page_tokens(before.room) + 1
             lines = pages * (GIST_TOKENS + TABLE_LINE_TOKENS)
             table = min(table, self._count(self._context.table) + lines)
         return max(0, keep - summary - table - self._count(pinned.text))
@@ -327,7 +327,7 @@ class Flusher:
             replace(e, tokens=0 if e.message.kind in ("notice", "reading") else e.whole)
             for e in entries
         ]
-        runs = cut(group(counted), _page_tokens(room))
+        runs = cut(group(counted), page_tokens(room))
         number = self._state.pages.last_number
         pages: list[Page] = []
         for at, run in enumerate(runs):
@@ -382,7 +382,7 @@ class Flusher:
         return next((e for e in gone if e.seq == event_seq), None)
 
 
-def _page_tokens(room: int) -> int:
+def page_tokens(room: int) -> int:
     """How long a page may be."""
     return min(PAGE_TOKENS, int(room * PAGE_FRACTION))
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
@@ -61,6 +61,7 @@ from pagemind.runtime.writer import AgentWriter
 if TYPE_CHECKING:
     from pagemind.runtime.fork import Forked
     from pagemind.runtime.portable.carried import Carried
+    from pagemind.runtime.portable.foreign.importer import Imported
 
 DEFAULT_DEFINITION = "assistant"
 _log = logging.getLogger("pagemind.runtime")
@@ -168,8 +169,10 @@ class Runtime:
         definition: str | Path | AgentDefinition | None = None,
         *,
         model: str | Model | None = None,
+        fill: Callable[[str, Path], None] | None = None,
     ) -> Registered:
-        """Make an agent without opening it. All or nothing: it is listed when it is complete.
+        """Make an agent without opening it. All or nothing: it is listed when it is complete;
+        `fill` puts more into it before, and is given its id and its folder.
 
         Raises AgentExists, InvalidName, DefinitionError, WindowTooSmall.
         """
@@ -198,6 +201,9 @@ class Runtime:
             finally:
                 state.close()
             chosen = model if isinstance(model, str) else ""
+            if fill is not None:
+                with self.home.unfinished(agent_id):
+                    fill(agent_id, folder)
             return self.home.add(agent_id, name, checked.name, chosen)
 
     def _first_protocol(self, definition: AgentDefinition, model: str | Model | None) -> str:
@@ -506,12 +512,20 @@ class Runtime:
         Raises AgentInUse after `wait` seconds.
         """
         registered = self.home.find(checked_name(name))
-        lock = AgentLock(self.home.folder(registered.id), registered.name)
+        folder = self.home.folder(registered.id)
+        lock = AgentLock(folder, registered.name)
         lock.acquire(wait)
+        return self._writer(registered, folder, lock)
+
+    def writer_in(self, registered: Registered, folder: Path) -> AgentWriter:
+        """The same of an agent in the making, which nobody else knows yet."""
+        return self._writer(registered, folder, AgentLock(folder, registered.name))
+
+    def _writer(self, registered: Registered, folder: Path, lock: AgentLock) -> AgentWriter:
         try:
             return AgentWriter(
                 registered,
-                self.home.folder(registered.id),
+                folder,
                 clock=self.clock,
                 counter=self.counter,
                 embedder=self._embedder_of,
@@ -605,6 +619,24 @@ class Runtime:
             wait=wait,
             stop=stop,
         )
+
+    def import_chats(
+        self,
+        path: str | Path,
+        *,
+        source: str = "auto",
+        name: str | None = None,
+        into: str | None = None,
+        **more: Any,
+    ) -> "Imported":
+        """Take chats or memories of another tool into a new agent called `name`, or `into` one
+        that is there; the same file again adds nothing. `more` as in foreign.importer.
+
+        Raises BadExport, UserError, AgentExists, UnknownAgent, AgentInUse, StorageError.
+        """
+        from pagemind.runtime.portable.foreign.importer import import_chats
+
+        return import_chats(self, Path(path), source=source, name=name, into=into, **more)
 
     @staticmethod
     def upgrade(

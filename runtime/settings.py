@@ -239,6 +239,10 @@ PORTABLE_MAX_MANIFEST_BYTES = 16 << 20
 PORTABLE_FREE_BYTES = 1 << 30  # a file may unfold to this much …
 PORTABLE_MAX_RATIO = 200  # … or to so many times its size; 10 GB of zeros are far beyond both
 PORTABLE_MAX_DIMENSIONS = 16_384
+FOREIGN_BATCH = 500  # messages of another tool's file that are stored at once
+FOREIGN_LINE_BYTES = 256 << 20  # of one line of JSON lines, which is read as a whole
+FOREIGN_BLOCK_FRACTION = 1 / 8  # of usable that an imported block may take; else it is a passage
+FOREIGN_CUT_PAGES = 8  # pages' worth of imported talk that is cut at once
 SECRET_MIN_CHARS = 8  # a shorter value of a variable would be found in innocent text
 
 # --- looking at all of it -----------------------------------------------------------------------

@@ -85,6 +85,10 @@ class AgentWriter(AgentReader, TiersWriter):
             moved=self._moved,
         )
 
+    def reload(self) -> None:
+        """Main context was changed beside the queue manager: it is made anew."""
+        self._moved()
+
     def _moved(self) -> None:
         self._queue_manager = None  # made anew when it is next asked for
         self._kick()

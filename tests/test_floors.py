@@ -41,6 +41,7 @@ IMPORTERS = {
     "litellm": ("runtime/models/",),
     "lancedb": ("runtime/tiers/",),
     "pyarrow": ("runtime/tiers/", "runtime/portable/parquet.py"),
+    "ijson": ("runtime/portable/foreign/source.py",),
     "xllamacpp": ("runtime/models/",),
     "onnxruntime": ("runtime/models/",),
     "pypdf": ("runtime/documents/pdf_reader.py",),

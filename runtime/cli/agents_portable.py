@@ -1,11 +1,14 @@
-"""`pagemind agents export` and `import`: an agent as one file (docs/portability.md)."""
+"""`pagemind agents export` and `import`: an agent as one file (docs/portability.md).
+
+What other tools have exported is agents_foreign.py's.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Wait
+from pagemind.runtime.cli.options import AgentName, AsJson, DefinitionName, HomeFolder, Wait
 
 if TYPE_CHECKING:
     from pagemind.runtime.portable.carried import Carried
@@ -59,6 +62,24 @@ def import_file(
         str | None,
         typer.Option("--as", metavar="NAME", help="Under another name.", show_default=False),
     ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into",
+            metavar="AGENT",
+            help="Add chats or memories of another tool to an agent that is there.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="TOOL",
+            help="auto, pmz, openai, jsonl, letta, mem0, chatgpt or claude.",
+        ),
+    ] = "auto",
+    definition: DefinitionName = None,
     embeddings: WithEmbeddings = True,
     untrusted: Annotated[
         bool, typer.Option("--untrusted", help="Trust nothing in it more than an import.")
@@ -67,9 +88,18 @@ def import_file(
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
-    """Make an agent from an exported file, or carry one on with what an increment adds."""
+    """Make an agent from an exported file, or carry one on with what an increment adds.
+
+    Chats and memories of other tools go into a new agent (--as) or one that is there (--into).
+    """
+    from pagemind.runtime.cli.agents_foreign import import_foreign, is_foreign
     from pagemind.runtime.cli.session import opened
 
+    source = source.lower()
+    if source not in ("auto", "pmz") or into is not None or (source == "auto" and is_foreign(file)):
+        options = {"source": source, "name": name, "into": into, "definition": definition}
+        import_foreign(home, file, as_json, wait=wait, **options)
+        return
     with opened(home) as runtime:
         done = runtime.import_agent(
             file, name=name, embeddings=embeddings, untrusted=untrusted, wait=wait

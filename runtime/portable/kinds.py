@@ -8,6 +8,7 @@ An importer of another kind needs its row in KINDS and its reader in the table t
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import NoReturn
@@ -31,6 +32,8 @@ KINDS = {
     "unknown": "of no kind known here",
 }
 _HEAD = 1 << 16
+# What ChatGPT and Claude call their conversations; large exports come in several files.
+CONVERSATIONS = re.compile(r"conversations(?:[-_]\d+)?\.json")
 
 
 def recognise(path: Path, *, inside: Collection[str] | None = None) -> str:
@@ -51,8 +54,8 @@ def recognise(path: Path, *, inside: Collection[str] | None = None) -> str:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         try:
             with zipfile.ZipFile(path) as archive:
-                return _of_zip(archive.namelist())
-        except (zipfile.BadZipFile, OSError, NotImplementedError):
+                return _of_archive(archive)
+        except (zipfile.BadZipFile, OSError, NotImplementedError, ValueError):
             return "zip"
     if head.startswith(b"SQLite format 3\0"):
         return "sqlite"
@@ -65,7 +68,8 @@ def refuse(path: Path, kind: str) -> NoReturn:
         raise BadExport(f"{path} is empty", hint="the export may have been cut off: make it again")
     raise BadExport(
         f"{path} is not an agent exported by pagemind; it is {KINDS[kind]}",
-        hint="`pagemind agents import` reads the .pmz files of `pagemind agents export`",
+        hint="`pagemind agents import` reads the .pmz files of `pagemind agents export`, and what"
+        " other tools export (docs/portability.md)",
     )
 
 
@@ -73,9 +77,25 @@ def _of_zip(names: Collection[str]) -> str:
     if "manifest.json" in names and "definition.json" in names:
         return "pmz"
     base = {name.rsplit("/", 1)[-1] for name in names}
-    if "conversations.json" in base:
+    if any(CONVERSATIONS.fullmatch(name) for name in base):
         return "chatgpt" if base & {"chat.html", "message_feedback.json"} else "claude"
     return "zip"
+
+
+def _of_archive(archive: zipfile.ZipFile) -> str:
+    """By the beginning of its conversations, where it has some that can be read."""
+    kind = _of_zip(archive.namelist())
+    if kind == "pmz":
+        return kind
+    for info in archive.infolist():
+        if CONVERSATIONS.fullmatch(info.filename.replace("\\", "/").rsplit("/", 1)[-1]):
+            try:
+                with archive.open(info) as member:
+                    inside = _of_text(member.read(_HEAD))
+            except (RuntimeError, EOFError, zlib.error):  # encrypted or damaged
+                return kind
+            return inside if inside in ("chatgpt", "claude") else kind
+    return kind
 
 
 def _of_text(head: bytes) -> str:
@@ -86,9 +106,8 @@ def _of_text(head: bytes) -> str:
     if not text.startswith(("{", "[")):
         return "text"
     keys = set(re.findall(r'"(\w+)"\s*:', text))
-    if text.startswith("{") and _is_line(text) and {"role", "content"} <= keys | {"messages"}:
-        return "chat lines" if "\n" in text.strip() else "chat"
-    if {"agent_type", "core_memory"} <= keys or {"agents", "blocks", "tools"} <= keys:
+    letta = ({"agent_type", "core_memory"}, {"agents", "blocks", "tools"}, {"agents", "block_ids"})
+    if any(those <= keys for those in letta):
         return "letta"
     if ("mapping" in keys and "current_node" in keys) or {"mapping", "create_time"} <= keys:
         return "chatgpt"
@@ -96,6 +115,8 @@ def _of_text(head: bytes) -> str:
         return "claude"
     if "memory" in keys and keys & {"user_id", "hash", "agent_id"}:
         return "mem0"
+    if text.startswith("{") and _is_line(text) and {"role", "content"} <= keys | {"messages"}:
+        return "chat lines" if "\n" in text.strip() else "chat"
     if {"role", "content"} <= keys:
         return "chat"
     return "json"

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
@@ -36,26 +37,32 @@ class Passages:
         seq: int,
         provenance: Provenance,
         author: str,
+        id: str | None = None,
+        created_at: datetime | None = None,
     ) -> tuple[Passage, bool]:
-        """The stored passage and True, or the active one with the same text and False."""
+        """The stored passage and True, or the active one with the same text and False.
+
+        What comes out of a file has its time, and an id: the one with that id, retired or not, is
+        the same.
+        """
         db = self._db
         with db.transaction():
             same = db.one(
-                "SELECT * FROM passages WHERE digest = ? AND status = 'active' LIMIT 1",
-                (digest(text),),
+                "SELECT * FROM passages WHERE digest = ? AND status = 'active' OR id = ? LIMIT 1",
+                (digest(text), id or ""),
             )
             if same:
                 return passage_of(same), False
             now = self._clock.now()
             passage = Passage(
                 number=0,
-                id=self._clock.new_id(),
+                id=id or self._clock.new_id(),
                 text=text,
                 tags=tuple(tags),
                 importance=importance,
                 metadata=dict(metadata),
                 seq=seq,
-                created_at=now,
+                created_at=created_at or now,
                 updated_at=now,
                 provenance=provenance,
             )
@@ -72,7 +79,7 @@ class Passages:
                     json.dumps(passage.metadata, ensure_ascii=False),
                     1,
                     seq,
-                    rfc3339(now),
+                    rfc3339(created_at or now),
                     rfc3339(now),
                     *columns_of(provenance),
                 ),

@@ -40,6 +40,7 @@ def documented() -> list[str]:
 def test_the_page_shows_what_is_printed(cli: Cli, here: Path) -> None:
     """Every command of the page, one after the other, with its output; its Python too."""
     (here / "conversations.json").write_text('[{"mapping": {}, "current_node": "x"}]')
+    (here / "chat.jsonl").write_text(sessions("json")[0])
     told = 0
     for session in sessions("console"):
         for block in re.split(r"(?m)^\$ ", session)[1:]:
@@ -50,7 +51,7 @@ def test_the_page_shows_what_is_printed(cli: Cli, here: Path) -> None:
             assert (ran.code == 1) == ("error:" in shown), ran.err
             assert plain(ran.err if ran.code else ran.out) == plain(shown), line
             told += 1
-    assert told == 8
+    assert told == 12
     (python,) = sessions("python")
     exec(compile(python, str(DOCS), "exec"), {})
 
