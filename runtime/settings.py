@@ -275,6 +275,7 @@ INBOX_PASSAGES = 200  # left for an agent in use: its next turn takes them all b
 
 STRUCTURED_ATTEMPTS = 3  # to get JSON of a schema: a model that fails so often will not learn it
 STRUCTURED_FAULTS = 3  # of a value that are told: more are not read
+STRUCTURED_STARTS = 64  # brackets in a reply at which a value is looked for
 MAX_TASK_BYTES = 256 << 10  # of a task file; reading it takes a second for every 50 KB
 TASK_ATTEMPTS = 3  # of an action, where `retry` is all that is said
 TASK_CANCEL_SECONDS = 0.5  # between two looks at whether `tasks cancel` was said

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.errors import UserError
-from pagemind.runtime.settings import STRUCTURED_ATTEMPTS, STRUCTURED_FAULTS
+from pagemind.runtime.settings import STRUCTURED_ATTEMPTS, STRUCTURED_FAULTS, STRUCTURED_STARTS
 from pagemind.runtime.template import load
 from pagemind.runtime.turn import TurnResult
 
@@ -24,6 +24,7 @@ Schema = Mapping[str, Any]
 SchemaLike = "Schema | type[BaseModel]"
 Say = Callable[[str, str | None], TurnResult]  # a text, and the client's id of it
 
+_OPENING = re.compile(r"[{\[]")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
@@ -109,14 +110,26 @@ def read_json(text: str) -> Any:
         return json.loads(inner)
     except ValueError:
         pass
-    start = min((at for at in map(inner.find, "{[") if at >= 0), default=-1)
-    if start >= 0:
+    starts = [match.start() for match in _OPENING.finditer(inner)][:STRUCTURED_STARTS]
+    whole = [found for at in starts if (found := _value_at(inner, at)) is not None]
+    if whole:
+        return max(whole, key=lambda found: found[1])[0]
+    if starts:
         from json_repair import repair_json
 
-        value = repair_json(inner[start:], return_objects=True)
+        value = repair_json(inner[starts[0] :], return_objects=True)
         if value not in ("", {}, []):
             return value
     raise ValueError("it holds no JSON")
+
+
+def _value_at(text: str, at: int) -> tuple[Any, int] | None:
+    """The value that begins there, and how long it is."""
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, at)
+    except ValueError:
+        return None
+    return value, end - at
 
 
 def faults_of(value: Any, schema: Schema) -> str:

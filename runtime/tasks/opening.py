@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pagemind.runtime.definition import AgentDefinition
-from pagemind.runtime.errors import DefinitionError, HomeUnusable, PagemindError, UserError
+from pagemind.runtime.errors import HomeUnusable, PagemindError, UserError
 from pagemind.runtime.naming import folded
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.folders import FolderLock
@@ -17,7 +17,7 @@ from pagemind.runtime.state.ledger import Ledger, TaskRow
 from pagemind.runtime.tasks.hired import Hiring, definition_of
 from pagemind.runtime.tasks.outputs import Outputs
 from pagemind.runtime.tasks.parts import OnUnknown
-from pagemind.runtime.tasks.task_file import Task, fingerprint, parse_task
+from pagemind.runtime.tasks.task_file import Task, fingerprint, parse_task, written_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +99,16 @@ def _must_be_same(row: TaskRow, task: Task) -> None:
             hint="give this one  name: …, or say --continue if the file has moved",
         )
     try:
-        before = fingerprint(stored_task(row)).splitlines()
-    except (DefinitionError, PagemindError):
-        before = []  # what it was cannot be read any more: it is another one by now
-    now = fingerprint(task).splitlines()
-    if before == now:
+        before = stored_task(row)
+    except PagemindError as error:  # a file that is named in it is gone
+        raise UserError(
+            f"{row.name} cannot be read as it was begun: {error.message}",
+            hint="--continue goes on with the file of now, --restart does all anew",
+        ) from None
+    if fingerprint(before) == fingerprint(task):
         return
-    diff = [
-        line
-        for line in difflib.unified_diff(before, now, lineterm="", n=0)
-        if not line.startswith(("---", "+++", "@@"))
-    ]
+    lines = difflib.unified_diff(written_lines(before), written_lines(task), lineterm="", n=0)
+    diff = [f"{line[0]} {line[1:]}" for line in list(lines)[2:] if not line.startswith("@@")]
     shown = "\n  ".join(line[:120] for line in diff[:12])
     raise UserError(
         f"{task.path} has changed since {row.name} was begun:\n  {shown}",

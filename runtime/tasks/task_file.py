@@ -325,6 +325,11 @@ def _known(name: str, names: Any) -> str:
 
 
 def fingerprint(task: Task) -> str:
-    """What a task does, as text that can be compared line by line: its file and what was set."""
-    value = {**task.spec._document.value, "set": dict(task.set)}
-    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True)
+    """What a task does: two of them are alike if these are, whatever else their files say."""
+    value = [task.spec._document.value, dict(task.set)]
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def written_lines(task: Task) -> list[str]:
+    """What a person wrote, line by line: the file, and what was set."""
+    return [*task.text.splitlines(), *(f"--set {k}={v}" for k, v in sorted(task.set.items()))]

@@ -1,5 +1,6 @@
 """docs/json.md is true: every key of every answer stands in it, with its type, and no other."""
 
+import json
 import re
 from datetime import datetime
 from pathlib import Path
@@ -150,6 +151,19 @@ def test_an_evaluation_is_as_documented(full: Cli) -> None:
     case = "- {question: the boat, expected: Nomad}\n- {question: x, expected: y}\n"
     cases.write_text(f"cases:\n{case}- {{question: x, evidence: [m9999]}}\n", encoding="utf-8")
     hold("eval", full("eval", "ada", str(cases), "--json").json)
+
+
+def test_a_task_is_as_documented(cli: Cli) -> None:
+    """Its plan, its last line and its place in the list."""
+    task = cli.home / "facts.yaml"
+    task.write_text(
+        "agent: {definition: ./plain.yaml, model: scripted/echo}\ndo: [{say: hello}]\n",
+        encoding="utf-8",
+    )
+    hold("run --dry-run", cli("run", str(task), "--dry-run", "--json").json)
+    last = cli("run", str(task), "--json").out.splitlines()[-1]
+    hold("run", json.loads(last))
+    hold("tasks list", cli("tasks", "list", "--json").json)
 
 
 def test_lists_say_how_many_there_are(full: Cli) -> None:
