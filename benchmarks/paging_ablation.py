@@ -47,6 +47,7 @@ from pagemind.runtime.parts import Parts
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import home_path
 from pagemind.runtime.testing import FrozenClock, HashingEmbedder, call
+from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import tool
 from pagemind.runtime.trace import TraceEvent
 
@@ -80,6 +81,7 @@ _PEOPLE = "Ada Bruno Chidi Dora Emil Farah Goran Hana Ivo Jana Kofi Lena Milo No
 SHORT = "Answer with the code alone."
 PLAIN = "Below is a conversation. Answer the question at its end from it."
 ANSWER_TOKENS = 32
+COUNT = TokenCounter().count
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +265,7 @@ class Life:
                     (PLAIN,), (Message("user", (Text(body),)),), (), ANSWER_TOKENS
                 )
                 reply = model.complete(request)
-                self._answered(fact, reply.text, reply.usage.prompt_tokens)
+                self._answered(fact, reply.text, reply.usage.prompt_tokens or COUNT(PLAIN + body))
         finally:
             model.close()
 

@@ -111,9 +111,24 @@ def test_each_part_left_out_has_a_row() -> None:
     """Of a talk so short that only the form is judged."""
     found = ablation.ablation(60, 6144, readers=("walks",))
     rows = {row["parts"]: row for row in found["rows"]}
-    assert list(rows) == list(ablation.OFF)
+    assert list(rows) == [name for name in ablation.OFF if name != "plain"]
     assert all(0 <= row.get("walks_right", 0) <= 100 for row in rows.values())
     assert all(row["tokens_a_turn"] > 0 for row in rows.values())
+
+
+def test_a_model_answers_beside_itself_without_a_runtime() -> None:
+    """Only the rows asked for; no more questions than there are facts."""
+    found = ablation.ablation(60, 6144, "scripted/echo", 99, only=("no table", "plain"))
+    assert [row["parts"] for row in found["rows"]] == ["no table", "plain"]
+    assert [row["model_asked"] for row in found["rows"]] == [6, 6]
+
+
+def test_a_model_answers_in_each_way() -> None:
+    """What it says is scored, whatever it says."""
+    corpus = synthetic.synthetic(1, 400).only(["chat-1"])
+    found = dmr.Bench(corpus, 6144, "none", 2).answers(None, "scripted/echo", None)
+    assert [row["way"] for row in found["rows"]] == ["paging", "summary", "window", "replay"]
+    assert all({"f1", "bleu1", "input_tokens"} <= row.keys() for row in found["rows"])
 
 
 @pytest.mark.parametrize(("pages", "reads"), [(1, 1), (2, 2), (16, 2), (17, 3), (257, 4)])
