@@ -198,7 +198,7 @@ class Bench:
         if way in ("paging", "summary"):
             with self._agent(conversation, way, embedder, name) as there:
                 for question in questions:
-                    turn = there.agent.send(f"{question.text}\n{SHORT}{NOT_THERE}")
+                    turn = there.agent.send(f"{question.text}\n{_how(questions)}")
                     yield question, turn.text, turn.usage.prompt_tokens
             return
         fixed, usable = self._plain_size()
@@ -206,7 +206,7 @@ class Bench:
         for question in questions:
             body = "\n".join([*lines, "", f"Question: {question.text}"])
             request = ModelRequest(
-                system=(PLAIN + SHORT + NOT_THERE,),
+                system=(PLAIN + _how(questions),),
                 messages=(Message("user", (Text(body),)),),
                 max_tokens=ANSWER_TOKENS,
             )
@@ -235,6 +235,13 @@ class Bench:
             "rows": [row for row in rows if row["questions"]],
             "by_kind": [row for row in by_kind if row["questions"]],
         }
+
+
+def _how(questions: Sequence[Question]) -> str:
+    """How to answer. "Not mentioned" is offered only where that is right now and then: a very small
+    model says it to everything."""
+    adversarial = any(question.kind == "adversarial" for question in questions)
+    return SHORT + NOT_THERE if adversarial else SHORT
 
 
 def _row(way: str, outcomes: Sequence[Outcome]) -> dict[str, Any]:
