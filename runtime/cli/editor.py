@@ -83,13 +83,18 @@ class Editor:
         )
         self._clock = SystemClock()
         self._typed_at = 0.0
+        self._reading = False
         self._session.default_buffer.on_text_changed += self._typed
 
     def read(self) -> str:
         """What a person typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C, Closed."""
         self._pastes.clear()
-        with self._ctrl_c(), patch_stdout(raw=True):
-            text = self._session.prompt(pre_run=self._begin, handle_sigint=False)
+        self._reading = True
+        try:
+            with self._ctrl_c(), patch_stdout(raw=True):
+                text = self._session.prompt(pre_run=self._begin, handle_sigint=False)
+        finally:
+            self._reading = False
         if self._pressed or self._source.takes_back(Keys.ControlC):  # as Enter was being taken
             raise KeyboardInterrupt
         return self._whole(text)
@@ -184,7 +189,8 @@ class Editor:
 
     def resting(self) -> bool:
         """Whether nobody has typed for a moment."""
-        return self._clock.monotonic() - self._typed_at > TYPING_PAUSE_SECONDS
+        paused = self._clock.monotonic() - self._typed_at > TYPING_PAUSE_SECONDS
+        return paused or not self._reading
 
     @property
     def empty(self) -> bool:

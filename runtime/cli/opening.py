@@ -59,7 +59,7 @@ class Greeting:
 
 class Opening:
     """All three are called in the opening thread: `known` with a Greeting, `failed` if the agent
-    cannot be opened, `pause` to wait for a moment in which nobody types (False: do not prefill)."""
+    cannot be opened, `pause` to wait for a moment in which nobody types (False: the chat ends)."""
 
     def __init__(
         self,
@@ -175,6 +175,10 @@ class Opening:
         if not name:
             last = None if definition else runtime.last_agent()
             name = last or (definition.name if definition else DEFAULT_DEFINITION)
+        if self._warms:
+            # Its tokenizer holds the interpreter's lock for a fifth of a second as it is made.
+            self._pause()
+            runtime.counter.count(name)
         before = _before(runtime, name)
         agent = runtime.agent(
             name, definition or wanted.definition, model=wanted.model, wait=wanted.wait
