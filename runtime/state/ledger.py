@@ -86,6 +86,7 @@ class InputRow:
     """An input that was begun; `status` running, done or failed."""
 
     key: str
+    label: str
     number: int
     digest: str
     status: str
@@ -198,17 +199,21 @@ class Ledger:
         row = self._db.one("SELECT * FROM task_inputs WHERE task = ? AND key = ?", (task, key))
         return _input(row) if row else None
 
-    def begin_input(self, task: str, key: str, number: int, digest: str) -> InputRow:
+    def begin_input(self, task: str, key: str, label: str, number: int, digest: str) -> InputRow:
         """An input that is begun, or taken up again."""
         self._db.write(
-            "INSERT INTO task_inputs (task, key, number, digest, status, begun_at)"
-            " VALUES (?,?,?,?,'running',?) ON CONFLICT (task, key) DO UPDATE"
+            "INSERT INTO task_inputs (task, key, label, number, digest, status, begun_at)"
+            " VALUES (?,?,?,?,?,'running',?) ON CONFLICT (task, key) DO UPDATE"
             " SET status = 'running', error = '', skipped = 0, ended_at = NULL, digest = ?",
-            (task, key, number, digest, self._now(), digest),
+            (task, key, label, number, digest, self._now(), digest),
         )
         row = self.input(task, key)
         assert row is not None
         return row
+
+    def next_number(self, task: str) -> int:
+        """Of an input that is not begun yet."""
+        return 1 + self._db.number("SELECT MAX(number) FROM task_inputs WHERE task = ?", (task,))
 
     def set_agent(self, task: str, key: str, agent: str) -> None:
         """Which agent was made for an input."""
@@ -378,6 +383,7 @@ def _task(row: Row) -> TaskRow:
 def _input(row: Row) -> InputRow:
     return InputRow(
         row["key"],
+        row["label"],
         row["number"],
         row["digest"],
         row["status"],

@@ -342,6 +342,7 @@ CREATE TABLE tasks (
 CREATE TABLE task_inputs (
     task TEXT NOT NULL,
     key TEXT NOT NULL,
+    label TEXT NOT NULL,
     number INTEGER NOT NULL,
     digest TEXT NOT NULL,
     status TEXT NOT NULL,

@@ -55,11 +55,11 @@ class Attempts:
     def result(self, doing: Doing) -> Result:
         """What the action came to. Raises GivenUp, TaskStopped, Cancelled."""
         row = self._job.ledger.action(self._job.id, self._key, doing.place)
-        if row is not None and row.status == "done":
+        if row is not None and row.status == "done" and row.kind == doing.kind:
             return dict(row.result)
         spent = row.spent if row is not None else Spent()
         purse = self._purse.of("action", doing.bounds, spent)
-        number, held, cut_off = _taken_up(row)
+        number, held, cut_off = _taken_up(row, doing.kind)
         why = ""
         for tried in range(1, doing.tries + 1):
             self._afford(purse, doing)
@@ -187,11 +187,13 @@ class Attempts:
         return GivenUp(f"{doing.place}: {reason}")
 
 
-def _taken_up(row: ActionRow | None) -> tuple[int, Result | None, bool]:
+def _taken_up(row: ActionRow | None, kind: str) -> tuple[int, Result | None, bool]:
     """The number of the attempt, what it begins with if that is known, and whether a process was
     cut off in it."""
     if row is None:
         return 1, None, False
+    if row.kind != kind:  # another action stands there since the file was changed
+        return row.attempt + 1, None, False
     if row.status == "running":
         return row.attempt, row.result or None, True
     if isinstance(row.result, dict) and row.result.get("resumes"):

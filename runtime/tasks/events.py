@@ -11,6 +11,7 @@ task_started             task, total, done, failed, tokens, cost (from the ledge
 """
 
 import json
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ Kind = Literal[
     "warning",
     "task_ended",
 ]
+
+_log = logging.getLogger("pagemind.tasks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,13 @@ class TaskLog:
 
     def __call__(self, event: TaskEvent) -> None:
         line = json.dumps(event.as_json(), ensure_ascii=False) + "\n"
-        # One write, so that two processes never mix theirs.
-        with self.path.open("ab") as file:
-            if file.tell() and not self._whole():
-                file.write(b"\n")
-            file.write(line.encode("utf-8", "replace"))
+        try:
+            with self.path.open("ab") as file:
+                if file.tell() and not self._whole():
+                    line = f"\n{line}"
+                file.write(line.encode("utf-8", "replace"))
+        except OSError as error:  # a log is worth no failure
+            _log.warning("%s: %s", self.path, error)
 
     def _whole(self) -> bool:
         with self.path.open("rb") as file:

@@ -11,7 +11,6 @@ from pagemind.runtime.definition import AgentDefinition, load_definition
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.model import Model
 from pagemind.runtime.runtime import Runtime
-from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.task_file import Task
 from pagemind.runtime.tool import Tool, make_tool
@@ -48,14 +47,20 @@ class Hired:
             self._shared.close()
 
     @contextmanager
-    def for_input(self, one: Input) -> Iterator[Agent]:
+    def for_input(self, key: str, number: int) -> Iterator[Agent]:
         """The agent that works on an input."""
         if self._job.task.spec.agents == "shared":
-            with self.shared(one.key) as agent:
+            with self.shared(key) as agent:
                 yield agent
             return
-        name = f"{self._job.task.agent_name[:48]} {one.number}"
-        self._note(one.key, name)
+        name = f"{self._job.task.agent_name[:48]} {number}"
+        row = self._job.ledger.input(self._job.id, key)
+        if (row is None or not row.agent) and self._runtime.home.exists(name):
+            raise UserError(
+                f"there is an agent called {name!r} already, and the task would make it",
+                hint="give agent a name of its own:  agent: {definition: …, name: …}",
+            )
+        self._note(key, name)
         agent = self._open(name)
         try:
             yield agent

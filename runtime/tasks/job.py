@@ -32,9 +32,9 @@ class Job:
     def tell(self, kind: Kind, **data: Any) -> None:
         self.watch(TaskEvent(kind, rfc3339(self.clock.now()), data))
 
-    def identity(self, key: str, place: str) -> str:
+    def identity(self, who: str, place: str) -> str:
         """Of an action: the beginning of the ids of all that it says and calls."""
-        return f"task {self.id} {hashlib.sha256(key.encode()).hexdigest()[:16]} {place} "
+        return f"task {self.id} {hashlib.sha256(who.encode()).hexdigest()[:16]} {place} "
 
     def scope(self, **more: Any) -> dict[str, Any]:
         """The variables that everything has."""

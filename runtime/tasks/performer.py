@@ -15,6 +15,7 @@ from pagemind.runtime.tasks.attempts import Attempts, Doing, Result
 from pagemind.runtime.tasks.calling import arguments_of, call
 from pagemind.runtime.tasks.checks import why_not
 from pagemind.runtime.tasks.failing import ActionFailed
+from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
 from pagemind.runtime.tasks.purse import Purse
@@ -23,18 +24,18 @@ from pagemind.runtime.tasks.text import Text, as_text
 
 
 class Performer:
-    """Of one input. `scope` holds the variables, and grows; `label` names the input in what is
-    saved, and in what is told."""
+    """Of one input. `scope` holds the variables, and grows."""
 
     def __init__(
-        self, job: Job, agent: Agent, key: str, label: str, scope: dict[str, Any], purse: Purse
+        self, job: Job, agent: Agent, one: Input, scope: dict[str, Any], purse: Purse
     ) -> None:
         self._job = job
         self._agent = agent
-        self._key = key
-        self._label = label
+        # An input that is another by now says nothing under the ids of the one it was.
+        self._who = f"{one.key}\0{one.digest}"
+        self._source = {"input": one.label} if "input" in scope else {}
         self._scope = scope
-        self._attempts = Attempts(job, key, label, purse)
+        self._attempts = Attempts(job, one.key, one.label, purse)
         self.finished = 0  # of the outermost list
 
     def all(self, actions: tuple[Action, ...], place: str) -> None:
@@ -94,7 +95,7 @@ class Performer:
     def _say(self, action: Action, place: str) -> Result:
         assert action.say is not None
         written = Text.parse(action.say)
-        identity = self._job.identity(self._key, place)
+        identity = self._job.identity(self._who, place)
 
         def prepare(why: str) -> Result:
             return {"text": words(self._fill(written), why)}
@@ -113,7 +114,7 @@ class Performer:
         return self._attempts.result(doing)
 
     def _call(self, action: Action, place: str) -> Result:
-        identity = self._job.identity(self._key, place)
+        identity = self._job.identity(self._who, place)
 
         def prepare(why: str) -> Result:
             try:
@@ -169,8 +170,7 @@ class Performer:
         else:
             name, found = made, self._scope[made]
         if save.as_rows:
-            source = {"input": self._label} if self._label else {}
-            return json.dumps({**source, name: found}, ensure_ascii=False) + "\n"
+            return json.dumps({**self._source, name: found}, ensure_ascii=False) + "\n"
         return as_text(found).rstrip("\n") + "\n"
 
     # --- what is known --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Made from the ledger alone, at any time; written as Markdown and JSON when a tas
 """
 
 import json
+import logging
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import NotFound
 from pagemind.runtime.settings import TASK_FAULTS
 from pagemind.runtime.state.ledger import Ledger, Spent, TaskRow
+
+_log = logging.getLogger("pagemind.tasks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Report:
             actions={key: actions.get(key, 0) for key in ("done", "failed", "skipped")},
             spent=ledger.spent(row.id),
             by_action=_by_action(ledger, row.id),
-            failures=tuple((_label(each.key), each.error) for each in failed),
+            failures=tuple((each.label, each.error) for each in failed),
             outputs=tuple((each.path, each.length - each.start) for each in ledger.outputs(row.id)),
             limit=limit,
             hint=hint,
@@ -137,9 +140,13 @@ def write_report(report: Report, folder: Path) -> Report:
     """report.md and report.json in a folder; the report with its path."""
     report = replace(report, path=folder / "report.md")
     assert report.path is not None
-    report.path.write_text(report.as_markdown(), encoding="utf-8")
     body = json.dumps(report.as_json(), ensure_ascii=False, indent=2)
-    report.path.with_suffix(".json").write_text(body + "\n", encoding="utf-8")
+    try:
+        report.path.write_text(report.as_markdown(), encoding="utf-8")
+        report.path.with_suffix(".json").write_text(body + "\n", encoding="utf-8")
+    except OSError as error:  # the ledger has it all: `tasks show` tells it at any time
+        _log.warning("no report was written to %s: %s", folder, error)
+        return replace(report, path=None)
     return report
 
 
@@ -153,10 +160,6 @@ def _by_action(ledger: Ledger, task: str) -> tuple[Cost, ...]:
             place, kind, before.done + done, before.failed + failed, before.spent + spent
         )
     return tuple(found.values())
-
-
-def _label(key: str) -> str:
-    return "at_end" if key.startswith("@end") else "the task" if key == "@do" else key
 
 
 def _usage(spent: Spent) -> dict[str, int]:

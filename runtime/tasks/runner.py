@@ -93,6 +93,7 @@ class _Run:
         self._hired = hired
         self._answers = answers
         self._folder = folder
+        self._next = job.ledger.next_number(job.id)
 
     def to_the_end(self, source: Source | None) -> Report:
         job = self._job
@@ -101,7 +102,7 @@ class _Run:
             job.outputs.cut_back()
             self._count(source)
             if source is None:
-                self._input(Input(1, "@do", "", ""))
+                self._input(Input(1, "@do", "the task", ""))
             else:
                 for each in source:
                     job.cancel.check()
@@ -145,11 +146,15 @@ class _Run:
                 return  # what the task writes is none of its inputs
         if known is not None and known.digest != one.digest:
             job.ledger.forget_actions(job.id, one.key)
-        job.ledger.begin_input(job.id, one.key, one.number, one.digest)
-        job.tell("input_started", number=one.number, input=one.label)
+        if known is None:  # its place among the files may change; what it is called must not
+            number, self._next = self._next, self._next + 1
+        else:
+            number = known.number
+        job.ledger.begin_input(job.id, one.key, one.label, number, one.digest)
+        job.tell("input_started", number=number, input=one.label)
         scope = job.scope()
         if task.spec.inputs is not None:
-            scope |= {"input": one.value, "number": one.number}
+            scope |= {"input": one.value, "number": number}
             scope["_path"] = (task.base / one.key).resolve()
         policy = task.spec.on_error
         if one.fault:
@@ -158,8 +163,8 @@ class _Run:
                 raise TaskStopped(f"{one.label}: {one.fault}", "on_error says stop")
             self._give_up(one.key, one.label, one.fault, len(task.spec.do))
             return
-        with self._hired.for_input(one) as agent:
-            self._perform(agent, task.spec.do, "do", one.key, one.label, scope)
+        with self._hired.for_input(one.key, number) as agent:
+            self._perform(agent, task.spec.do, "do", one, scope)
 
     def _is_settled(self, one: Input, status: str, digest: str) -> bool:
         """Whether nothing is left to do. Raises UserError where an input is not what it was."""
@@ -183,24 +188,23 @@ class _Run:
             return
         if known is not None and known.status == "failed" and not self._answers.retry:
             return
-        job.ledger.begin_input(job.id, key, 0, "")
+        job.ledger.begin_input(job.id, key, "at_end", 0, "")
         scope = job.scope(total=done + failed, done=done, failed=failed)
         with self._hired.shared(key) as agent:
-            self._perform(agent, actions, "at_end", key, "", scope)
+            self._perform(agent, actions, "at_end", Input(0, key, "", ""), scope)
 
     def _perform(
         self,
         agent: Agent,
         actions: tuple[Action, ...],
         place: str,
-        key: str,
-        label: str,
+        one: Input,
         scope: Mapping[str, Any],
     ) -> None:
-        job = self._job
+        job, key, label = self._job, one.key, one.label
         spent = job.ledger.spent(job.id, key)
         purse = job.purse.of("input", job.task.spec.budget.input, spent)
-        performer = Performer(job, agent, key, label, dict(scope), purse)
+        performer = Performer(job, agent, one, dict(scope), purse)
         try:
             performer.all(actions, place)
         except GivenUp as given:

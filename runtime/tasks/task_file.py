@@ -19,6 +19,7 @@ from pagemind.runtime.definition_parts import Section, Words
 from pagemind.runtime.errors import DefinitionError, NotFound, UserError
 from pagemind.runtime.settings import MAX_TASK_BYTES
 from pagemind.runtime.structured import Schema, load_schema, schema_fault
+from pagemind.runtime.tasks.agent_faults import agent_faults
 from pagemind.runtime.tasks.inputs import Source
 from pagemind.runtime.tasks.parts import (
     Action,
@@ -121,10 +122,11 @@ class Task:
     def check_agent(self, definition: AgentDefinition, functions: Mapping[str, Any]) -> None:
         """Raises DefinitionError for a block or function that the agent does not have.
         `functions` are the parameters of each, by name."""
+        blocks = set(definition.blocks)
         faults = [
             fault
             for path, action in every_action(self.spec)
-            for fault in _agent_faults(path, action, set(definition.blocks), functions)
+            for fault in agent_faults(path, action, blocks, functions)
         ]
         if faults:
             raise complain(self.spec._document, faults)
@@ -281,47 +283,6 @@ def _checks(action: Action) -> Iterator[tuple[str, Check]]:
     ):
         if check is not None:
             yield key, check
-
-
-def _agent_faults(
-    path: KeyPath, action: Action, blocks: set[str], functions: Mapping[str, Any]
-) -> Iterator[Fault]:
-    from pagemind.runtime.tasks.scope import texts_of
-
-    labels: list[tuple[KeyPath, str]] = [
-        (place, steps[1])
-        for place, text in texts_of(path, action)
-        for steps in text.paths
-        if steps[0] == "block" and len(steps) > 1
-    ]
-    if action.save is not None and action.save.block is not None:
-        labels.append(((*path, "save", "block"), action.save.block))
-    for place, label in labels:
-        if label not in blocks:
-            yield place, f"the agent has no block {label!r}; {_known(label, blocks)}"
-    if action.call is None:
-        return
-    if action.call not in functions:
-        yield (
-            (*path, "call"),
-            f"the agent has no function {action.call!r}; {_known(action.call, functions)}",
-        )
-        return
-    parameters = functions[action.call]
-    for name in action.arguments:
-        if name not in parameters["properties"]:
-            yield (
-                (*path, "with", name),
-                f"{action.call} does not take it; {_known(name, parameters['properties'])}",
-            )
-    for name in parameters.get("required", ()):
-        if name not in action.arguments:
-            yield (*path, "call"), f"{action.call} needs {name}: write it under with"
-
-
-def _known(name: str, names: Any) -> str:
-    close = get_close_matches(name, list(names), n=1)
-    return (f"did you mean {close[0]!r}? " if close else "") + f"known: {', '.join(names)}"
 
 
 def fingerprint(task: Task) -> str:

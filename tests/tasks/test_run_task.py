@@ -1,12 +1,19 @@
 """A task does each of its actions for each input, in order, and says what came of it."""
 
 import json
+import subprocess
+import sys
+import threading
 
 import pytest
+from kernel_kit import runtime_at
 from task_kit import Bench
 
-from pagemind.runtime.errors import BadRequest, ModelNotFound, UserError
-from pagemind.runtime.model import ModelReply, Usage
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.errors import AgentInUse, BadRequest, ModelNotFound, UserError
+from pagemind.runtime.model import ModelReply, ModelRequest, Usage
+from pagemind.runtime.state.ledger import Ledger
+from pagemind.runtime.tasks.task_file import load_task
 from pagemind.runtime.testing import ScriptedModel
 
 LINES = "inputs: {lines: in.txt}\n"
@@ -125,7 +132,7 @@ def test_an_input_is_given_up(bench: Bench) -> None:
     text = LINES + "do: [{say: '{{ input }}', save: out.jsonl}, {save: {file: x.txt, text: x}}]\n"
     report = bench.run(text)
     assert (report.row.status, report.exit_code) == ("partial", 3)
-    assert report.failures == (("2", "do.1: no such thing"),)
+    assert report.failures == (("in.txt:2", "do.1: no such thing"),)
     assert report.actions["skipped"] == 1
     assert bench.run(text).row.status == "partial"
     assert bench.run(text, retry=True).row.status == "done"
@@ -215,8 +222,6 @@ def test_an_agent_of_somebody_else_is_not_taken(bench: Bench) -> None:
     """A task that would make an agent which is there says so."""
     bench.run(FACTS)
     bench.file("b.yaml", "agent: {definition: ./plain.yaml, name: task}\ndo: [{say: hi}]\n")
-    from pagemind.runtime.tasks.task_file import load_task
-
     with pytest.raises(UserError, match="there is an agent called 'task' already"):
         bench.run(load_task(bench.folder / "b.yaml"))
     report = bench.run(
@@ -234,3 +239,94 @@ def test_the_report_says_it_all(bench: Bench) -> None:
     body = json.loads(report.path.with_suffix(".json").read_text(encoding="utf-8"))
     assert body["status"] == "done"
     assert body["outputs"][0]["bytes"] == len(bench.text("out.jsonl").encode())
+
+
+def test_a_new_file_among_those_done(bench: Bench) -> None:
+    """It is the next input, wherever its name stands; the agents of the others stay theirs."""
+    text = (
+        'agents: per_input\ninputs: {files: "n/*.txt"}\ndo: [{say: "{{ number }} {{ input }}"}]\n'
+    )
+    bench.file("n/b.txt", "bee")
+    bench.run(text)
+    bench.file("n/a.txt", "ay")
+    assert bench.run(text).row.status == "done"
+    assert "1 bee" in bench.said("task 1")[0]
+    assert "2 ay" in bench.said("task 2")[0]
+
+
+def test_what_a_task_writes_is_none_of_its_inputs(bench: Bench) -> None:
+    """Also where its pattern matches it."""
+    bench.file("n/a.md", "ay")
+    text = 'inputs: {files: "n/*.md"}\ndo: [{say: "{{ input }}", save: n/z.md}]\n'
+    for _ in range(2):
+        assert bench.run(text).inputs["done"] == 1
+    own = text.replace("n/z.md", '"{{ input.path }}"')
+    assert "is the input itself" in bench.run(own, restart=True).failures[0][1]
+
+
+def test_stopping_and_going_on(bench: Bench) -> None:
+    """A token that is set between two actions ends the task; the next run does the rest."""
+    token = CancelToken()
+
+    def answer(request: ModelRequest) -> str:
+        if "two" in request.messages[-1].text:
+            token.cancel()
+        return "ok"
+
+    bench.model = ScriptedModel(answer)
+    report = bench.run(FACTS, token)
+    assert (report.row.status, report.exit_code) == ("cancelled", 130)
+    assert bench.run(FACTS).row.status == "done"
+    assert [row["input"] for row in bench.rows()] == ["in.txt:1", "in.txt:2", "in.txt:4"]
+    assert len(bench.said()) == 3
+
+
+def test_cancel_is_heard_from_another_process(bench: Bench) -> None:
+    """The ledger carries it, also into a turn that is running."""
+
+    def answer(request: ModelRequest) -> str:
+        with runtime_at(bench.folder / "home") as other:
+            ledger = Ledger(other.home.database, other.clock)
+            ledger.ask_to_cancel(ledger.tasks()[0].id)
+        for _ in range(100):
+            if token.cancelled:
+                break
+            threading.Event().wait(0.1)
+        return "ok"
+
+    token = CancelToken()
+    bench.model = ScriptedModel(answer)
+    assert bench.run(FACTS, token).row.status == "cancelled"
+
+
+def test_an_action_in_place_of_another(bench: Bench) -> None:
+    """After --continue an input that was begun goes on with the new actions."""
+    bench.model = ScriptedModel(["a", BadRequest("no")], after="b")
+    bench.run("on_error: stop\n" + FACTS)
+    changed = (
+        LINES + 'do:\n  - {save: {file: n.txt, text: "{{ number }}"}}\n  - say: "{{ input }}"\n'
+    )
+    report = bench.run("on_error: stop\n" + changed, go_on=True)
+    assert report.row.status == "done", report.row.why
+    assert bench.text("n.txt") == "2\n3\n"
+
+
+def test_two_tasks_on_one_agent(bench: Bench) -> None:
+    """The second one waits or is refused while the first has it; then it goes on."""
+    bench.run(FACTS)
+    path = bench.file("other.yaml", "agent: task\ndo: [{say: hi}]\n")
+    code = "from pathlib import Path; import sys; from pagemind.runtime.runtime import Runtime;"
+    code += "r = Runtime(Path(sys.argv[1])); from pagemind.runtime.state.home import AgentLock;"
+    code += "l = AgentLock(r.home.folder(r.home.find('task').id), 'task'); l.acquire(0);"
+    code += "print('held', flush=True); sys.stdin.read()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(bench.folder / "home")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    with pytest.raises(AgentInUse):
+        bench.run(load_task(path))
+    child.communicate(b"")
+    assert bench.run(load_task(path)).row.status == "done"
