@@ -72,6 +72,21 @@ class Terminal:
             if time.monotonic() > end or not self._read(0.2):
                 raise AssertionError(f"{wanted!r} did not appear; there is:\n{text[self._seen :]}")
 
+    def pressed(self, key: str, seconds: float = 10.0) -> float:
+        """Press a key that stands nowhere yet; the seconds until it is seen."""
+        start, began = len(self.raw), time.perf_counter()
+        os.write(self._ours, key.encode())
+        while key not in self.raw[start:]:
+            if time.perf_counter() - began > seconds or not self._read(seconds):
+                raise AssertionError(f"{key!r} did not appear; there is:\n{self.raw[start:]}")
+        return time.perf_counter() - began
+
+    def watch(self, seconds: float) -> None:
+        """Take what appears for so long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and self._read(left):
+            continue
+
     def send(self, keys: str | bytes) -> None:
         """Press keys; a long paste is written as fast as it is read."""
         rest = keys.encode() if isinstance(keys, str) else keys

@@ -110,6 +110,19 @@ def test_portability_has_a_row_for_each_history(tmp_path: Path) -> None:
     assert set(found["rss_ratio"]) == {"export", "import", "increment"}
 
 
+def test_repl_measures_echo_first_token_and_commands(tmp_path: Path) -> None:
+    """Scripts rely on the echo of three states, the first token and CPU of three commands."""
+    asked = ["--messages", "300", "--keys", "14", "--runs", "2"]
+    found = run("repl.py", *asked, out=tmp_path / "f.json")
+    assert set(found["echo"]) == {"loading", "idle", "streaming"}
+    for each in found["echo"].values():
+        assert 0 < each["p50_ms"] <= each["p99_ms"]
+        assert each["p50_vs_bare"] > 0
+    assert set(found["command_cpu_ms"]) == {"undo", "context", "recall"}
+    for each in (*found["command_cpu_ms"].values(), found["first_token_cpu_ms"]):
+        assert 0 < each["p50"] <= each["p99"]
+
+
 def test_every_script_is_in_the_readme() -> None:
     """What can be run is listed."""
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
