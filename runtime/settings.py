@@ -15,6 +15,7 @@ TIER_SCHEMA = 1  # LanceDB tables
 JSON_SCHEMA = 1  # every --json answer
 TRACE_SCHEMA = 1  # lines of a trace file
 PORTABLE_FORMAT = 1  # of .pmz files (docs/portability.md)
+FOLDER_FORMAT = 1  # of memory as Markdown
 TEXT_RECIPE = 2  # what is embedded and indexed for a row; a change needs `memory rebuild`
 
 # --- the window ---------------------------------------------------------------------------------

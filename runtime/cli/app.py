@@ -26,6 +26,7 @@ from pagemind.runtime.cli import (
     inspect,
     memory_change,
     memory_compact,
+    memory_folder,
     memory_edit,
     memory_forget,
     memory_insert,
@@ -67,6 +68,8 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (MEMORY, "eval", evaluate.evaluate, "pagemind eval ada cases.yaml --floor 0.9"),
     (MEMORY, "memory passages", memory_show.passages, "pagemind memory passages ada --last 20"),
     (MEMORY, "memory pages", memory_pages.pages, "pagemind memory pages ada p17"),
+    (MEMORY, "memory dump", memory_folder.dump, "pagemind memory dump ada ada-memory"),
+    (MEMORY, "memory load", memory_folder.load, "pagemind memory load ada ada-memory --dry-run"),
     (MEMORY, "memory history", memory_show.history, "pagemind memory history ada human"),
     (
         MEMORY,

@@ -95,13 +95,14 @@ class Passages:
         *,
         tags: Sequence[str] | None = None,
         importance: float | None = None,
+        no_importance: bool = False,
         metadata: Mapping[str, Any] | None = None,
         author: str,
         reason: str,
         seq: int,
     ) -> Passage | None:
-        """A new version, in which what is None stays as it was; None if there is no active passage
-        of that number."""
+        """A new version, in which what is None stays as it was (`no_importance` takes that away);
+        None if there is no active passage of that number."""
         with self._db.transaction():
             found = self.get([number]).get(number)
             if found is None or found.provenance.status == "retired":
@@ -110,7 +111,9 @@ class Passages:
                 found,
                 text=found.text if text is None else text,
                 tags=found.tags if tags is None else tuple(tags),
-                importance=found.importance if importance is None else importance,
+                importance=found.importance
+                if importance is None and not no_importance
+                else importance,
                 metadata=found.metadata if metadata is None else dict(metadata),
                 version=found.version + 1,
                 updated_at=self._clock.now(),

@@ -30,11 +30,21 @@ def sessions(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def documented() -> list[str]:
+def documented(command: str = "agents export") -> list[str]:
     """The keys that docs/json.md has for the answer."""
     text = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
-    section = text.partition("## agents export\n")[2].partition("\n## ")[0]
-    return re.findall(r"(?m)^\| `(\w+)` \|", section)
+    section = text.partition(f"## {command}\n")[2].partition("\n## ")[0]
+    return sorted(set(re.findall(r"(?m)^\| `(\w+)", section)))
+
+
+def test_another_tools_file_answers_as_documented(cli: Cli, here: Path) -> None:
+    """--json of an import, new and into one that is there."""
+    (here / "chat.json").write_text('[{"role": "user", "content": "hi"}, {"role": "system"}]')
+    for words in (["--as", "eva", "-d", str(cli.definition)], ["--into", "eva"]):
+        answer = cli("agents", "import", "chat.json", "--json", *words).json
+        assert sorted(answer) == sorted([*documented("agents import of another tool"), "schema"])
+        assert answer["skipped"][0]["what"] == "system prompt"
+    assert (answer["imported"]["messages"], answer["duplicates"]) == (0, 1)
 
 
 def test_the_page_shows_what_is_printed(cli: Cli, here: Path) -> None:
@@ -51,7 +61,7 @@ def test_the_page_shows_what_is_printed(cli: Cli, here: Path) -> None:
             assert (ran.code == 1) == ("error:" in shown), ran.err
             assert plain(ran.err if ran.code else ran.out) == plain(shown), line
             told += 1
-    assert told == 12
+    assert told == 15
     (python,) = sessions("python")
     exec(compile(python, str(DOCS), "exec"), {})
 
@@ -109,3 +119,18 @@ def test_an_agent_in_use_is_not_carried_on(cli: Cli) -> None:
         runtime.agent("eva")
         assert cli("agents", "import", "1.pmz", "--as", "eva").code == 75
     assert cli("agents", "import", "1.pmz", "--as", "eva").code == 0
+
+
+def test_a_folder_of_memory_answers(cli: Cli, tmp_path: Path) -> None:
+    """As docs/json.md says; --dry-run changes nothing."""
+    cli.ada("Hello.")
+    mem = str(tmp_path / "mem")
+    answer = cli("memory", "dump", "ada", mem, "--json").json
+    assert sorted(answer) == sorted([*documented("memory dump"), "schema"])
+    with (tmp_path / "mem" / "blocks" / "human.md").open("a") as file:
+        file.write("Sam.")
+    for words, applied in ((["--dry-run"], False), ([], True)):
+        answer = json.loads(cli("memory", "load", "ada", mem, "--json", *words).out)
+        assert sorted(answer) == sorted([*documented("memory load"), "schema"])
+        assert (answer["applied"], answer["changes"][0]["after"]) == (applied, "Sam.")
+    assert cli("memory", "load", "ada", str(tmp_path / "no")).code == 1

@@ -8,8 +8,9 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from pagemind.runtime.clock import Clock
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import BadExport, UserError
 from pagemind.runtime.naming import checked_name
@@ -23,10 +24,27 @@ from pagemind.runtime.state.home import Registered
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.writer import AgentWriter
 
-if TYPE_CHECKING:
-    from pagemind.runtime.runtime import Runtime
-
 Reader = Callable[[Source, Times], Iterator[Item]]
+
+
+class House(Protocol):
+    """What an import needs of a Runtime."""
+
+    clock: Clock
+    counter: TokenCounter
+
+    def create(
+        self,
+        name: str,
+        definition: str | Path | AgentDefinition | None = None,
+        *,
+        model: str | None = None,
+        fill: Callable[[str, Path], None] | None = None,
+    ) -> Registered: ...
+
+    def writer(self, name: str, *, wait: float = 0.0) -> AgentWriter: ...
+
+    def writer_in(self, registered: Registered, folder: Path) -> AgentWriter: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +122,7 @@ OnProgress = Callable[[Progress], None]
 
 
 def import_chats(
-    runtime: "Runtime",
+    runtime: House,
     path: Path,
     *,
     source: str = "auto",
