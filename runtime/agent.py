@@ -583,6 +583,7 @@ class Agent:
         self._gists.stop()
         if self._idle is not None:
             self._idle.join()
+            self._gists.stop()  # a flush in the idle asks for them when it is done
         with self._lock:
             self._closed(self)
 

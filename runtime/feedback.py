@@ -8,22 +8,21 @@ from pagemind.runtime.errors import UserError
 from pagemind.runtime.message import clean_text
 
 if TYPE_CHECKING:
-    from pagemind.runtime.agent import Agent
-    from pagemind.runtime.writer import AgentWriter
+    from pagemind.runtime.state.state import State
 
 VERDICTS = ("good", "bad")
 
 
-def judge(agent: "Agent | AgentWriter", verdict: str, why: str = "") -> int:
+def judge(state: "State", verdict: str, why: str = "") -> int:
     """Mark the agent's last turn; its number. Raises UserError if it was not answered."""
     if verdict not in VERDICTS:
         raise UserError(f"{verdict!r} is no verdict", hint="say good or bad")
-    last = next(iter(agent.state.turns.newest(1)), None)
+    last = next(iter(state.turns.newest(1)), None)
     if last is None:
         raise UserError("there is no turn to judge", hint="say something first")
     if not last.reply_seqs:
         raise UserError("the last turn has no answer to judge", hint="/retry takes it up again")
-    at = rfc3339(agent.state.clock.now())
+    at = rfc3339(state.clock.now())
     feedback = {"verdict": verdict, "why": clean_text(why), "at": at}
-    agent.state.turns.add_to_result(last.turn, "feedback", feedback)
+    state.turns.add_to_result(last.turn, "feedback", feedback)
     return last.turn

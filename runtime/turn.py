@@ -12,7 +12,6 @@ from pagemind.runtime.errors import ModelError
 from pagemind.runtime.flush import Flushed
 from pagemind.runtime.message import SPEAK, Message, ToolCall
 from pagemind.runtime.model import ModelReply, Usage
-from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.settings import (
     MAX_IDENTICAL_CALLS,
@@ -90,8 +89,6 @@ class Turn:
     flushes: int = 0
     pages_written: int = 0
     empties: int = 0
-    nudges: int = 0  # to call what is required
-    pending: ApprovalRequest | None = None
     _errors_in_a_row: int = 0
     _last_call: tuple[str, str] = ("", "")
     _same_calls: int = 0
@@ -180,7 +177,6 @@ class TurnResult:
     message_ids: tuple[str, ...]
     duration_ms: float
     error: ModelError | None = None
-    pending: Mapping[str, Any] | None = None  # the call that waits: id, name, arguments, effect
     data: Any = None  # the value of a reply that was asked to fit a schema (structured.py)
 
     def as_json(self) -> dict[str, Any]:
@@ -219,7 +215,6 @@ class TurnResult:
             "window": dict(self.window),
             "message_ids": list(self.message_ids),
             "duration_ms": round(self.duration_ms, 3),
-            **({} if self.pending is None else {"pending": dict(self.pending)}),
             **({} if self.data is None else {"data": _plain(self.data)}),
         }
 
@@ -280,5 +275,4 @@ def stored_result(agent: str, row: TurnRow, text: str) -> TurnResult:
         window=stored["window"],
         message_ids=tuple(stored["message_ids"]),
         duration_ms=stored["duration_ms"],
-        pending=stored.get("pending"),
     )

@@ -45,7 +45,7 @@ def _judge(
 
     said = text_or_stdin(why)
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
-        turn = judge(writer, verdict, said)
+        turn = judge(writer.state, verdict, said)
         name = writer.name
     if as_json:
         answer({"agent": name, "turn": turn, "verdict": verdict, "why": said})

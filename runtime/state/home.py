@@ -102,9 +102,7 @@ class Home:
         self.database.write("UPDATE agents SET model = ? WHERE id = ?", (model, agent_id))
 
     def set_definition(self, agent_id: str, definition: str) -> None:
-        self.database.write(
-            "UPDATE agents SET definition = ? WHERE id = ?", (definition, agent_id)
-        )
+        self.database.write("UPDATE agents SET definition = ? WHERE id = ?", (definition, agent_id))
 
     def remove(self, agent: Registered) -> None:
         """Delete an agent: the registry first, so that what is listed can be opened."""

@@ -15,8 +15,7 @@ _ALL: dict[Tier, str] = {
     " ORDER BY seq LIMIT ?",
     "archival": "SELECT number FROM passages WHERE status = 'active' AND number > ?"
     " ORDER BY number LIMIT ?",
-    "pages": "SELECT number FROM pages WHERE kind = 'page' AND number > ?"
-    " ORDER BY number LIMIT ?",
+    "pages": "SELECT number FROM pages WHERE kind = 'page' AND number > ? ORDER BY number LIMIT ?",
 }
 
 

@@ -61,7 +61,7 @@ def _bad(scene: Scene, rest: str) -> None:
 def _judge(scene: Scene, verdict: str, why: str) -> None:
     from pagemind.runtime.feedback import judge
 
-    turn = judge(scene.agent, verdict, why)
+    turn = judge(scene.agent.state, verdict, why)
     noted = ", with your reason" if why else ""
     print(f"turn {turn} is marked {verdict}{noted}")
 
