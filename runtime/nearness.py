@@ -9,6 +9,8 @@ import logging
 
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.model import Embedder
+from pagemind.runtime.models.patience import Patience
+from pagemind.runtime.settings import PREFETCH_SECONDS
 from pagemind.runtime.state.state import State
 
 _log = logging.getLogger("pagemind.prefetch")
@@ -50,11 +52,15 @@ def near_from(embedder: Embedder) -> float | None:
 
 
 class Nearness:
-    """near_from() of an agent's embedder, asked once; None without one, or while it fails."""
+    """near_from() of an agent's embedder, asked once; None without one, or while it fails or does
+    not answer within `seconds`: a turn waits for it."""
 
-    def __init__(self, state: State, embedder: Embedder | None) -> None:
+    def __init__(
+        self, state: State, embedder: Embedder | None, *, seconds: float = PREFETCH_SECONDS
+    ) -> None:
         self._state = state
         self._embedder = embedder
+        self._patience = Patience("the embedder", seconds)
         self._known: tuple[float | None] | None = None
 
     def get(self) -> float | None:
@@ -74,7 +80,7 @@ class Nearness:
         key = f"near {identity.model} {identity.dimensions} {identity.revision}"
         stored = self._state.database.meta(key)
         if not stored:
-            found = near_from(embedder)
+            found = self._patience.wait_for(lambda: near_from(embedder))
             stored = "none" if found is None else f"{found:.4f}"
             self._state.database.set_meta(key, stored)
         return None if stored == "none" else float(stored)

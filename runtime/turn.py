@@ -36,7 +36,6 @@ StopReason = Literal[
     "refused",
     "model_error",
     "approval",
-    "required",
 ]
 
 

@@ -53,11 +53,11 @@ def missing(agent: Agent, runtime: Runtime) -> int:
     return runtime._write_back.status(agent.id).missing_vectors
 
 
-def told(runtime: Runtime) -> Agent:
+def told(runtime: Runtime, more: str = "") -> Agent:
     """An agent that was told of a boat and archived it."""
     archive = call("archival_insert", content="The boat of Sam is called Nomad.")
     model = ScriptedModel([archive, "Kept."], after="Yes.")
-    agent = runtime.agent("ada", small(), model=model)
+    agent = runtime.agent("ada", small(more=more), model=model)
     assert agent.send("My boat is called Nomad.").stop_reason == "answered"
     return agent
 
@@ -99,7 +99,7 @@ def test_a_silent_embedder_keeps_nobody_waiting(tmp_path: Path, embedder: Moody)
     """While it does not answer, turns end and closing leaves the rows where they are found."""
     embedder.silent = True
     with Runtime(tmp_path, background=False) as runtime:
-        agent = told(runtime)
+        agent = told(runtime, "embedding: acme/embed\n")  # one in the house is never silent
         runtime._write_back.kick(agent.id)
         for number in range(3):
             assert agent.send(f"Go on, {number}.").text == "Yes."

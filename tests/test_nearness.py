@@ -1,5 +1,6 @@
 """Nearness: what an embedder's cosines mean, asked once and kept."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,4 +55,26 @@ def test_it_is_asked_once_for_an_agent(tmp_path: Path) -> None:
         assert embedder.calls == 2
         assert Nearness(state, None).get() is None
     finally:
+        state.close()
+
+
+def test_a_silent_embedder_is_waited_for_only_so_long(tmp_path: Path) -> None:
+    """A turn goes on by words; the next one hears at once that the call is still out."""
+    let_go = threading.Event()
+
+    class Silent(Counted):
+        def embed(self, texts: Sequence[str]) -> list[list[float]]:
+            self.calls += 1
+            let_go.wait(60)
+            return self.inner.embed(texts)
+
+    embedder = Silent(HashingEmbedder(64))
+    state = State(tmp_path, FrozenClock())
+    try:
+        known = Nearness(state, embedder, seconds=0.05)
+        assert known.get() is known.get() is None
+        assert not let_go.is_set()
+        assert embedder.calls == 1
+    finally:
+        let_go.set()
         state.close()
