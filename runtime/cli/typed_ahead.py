@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 from pagemind.runtime.cli.render import visible
@@ -44,16 +45,18 @@ class TypedAhead:
         stop, stopping = os.pipe()
         thread = threading.Thread(target=self._listen, args=(stop,), name="pagemind-typed-ahead")
         thread.daemon = True  # a terminal that hangs must not hold up the end
-        self._write(_PASTES_ON)
-        thread.start()
         try:
+            self._write(_PASTES_ON)
+            thread.start()
             yield
         finally:
-            os.write(stopping, b".")
-            thread.join()
-            os.close(stop)
-            os.close(stopping)
-            self._give_back()
+            with _without_interrupts():  # a thread left behind would take every later key
+                os.write(stopping, b".")
+                if thread.ident is not None:
+                    thread.join()
+                os.close(stop)
+                os.close(stopping)
+                self._give_back()
 
     # --- the thread -----------------------------------------------------------------------------
 
@@ -109,6 +112,22 @@ class TypedAhead:
         with self._writing, suppress(OSError):
             sys.stdout.write(text)
             sys.stdout.flush()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C waits until the end of this."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[FrameType | None] = []
+    before = signal.signal(signal.SIGINT, lambda signum, frame: pressed.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if pressed and callable(before):
+            before(signal.SIGINT, pressed[0])
 
 
 def typed(keys: bytes) -> str:

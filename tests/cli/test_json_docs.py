@@ -72,7 +72,7 @@ def hold(section: str, answer: dict[str, Any], *, may_lack: str | tuple[str, ...
 
 # What an agent may have none of; for a diff see test_cli_past.py.
 _MAY_LACK: dict[str, str | tuple[str, ...]] = {
-    "inspect": "hot[]",
+    "inspect": ("hot[]", "evicted_next.groups[]"),
     "agents diff": ("blocks[]", "passages.edited[]", "passages.retired[]"),
 }
 

@@ -2,8 +2,11 @@
 
 import os
 import pty
+import signal
 import termios
+import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from prompt_toolkit.keys import Keys
 from pty_kit import CTRL_C, CTRL_D, ENTER, Terminal
 
 from pagemind.runtime.cli.paste_input import PasteInput
-from pagemind.runtime.cli.typed_ahead import typed
+from pagemind.runtime.cli.typed_ahead import TypedAhead, typed
 
 # The real program on a model that speaks until it is told to stop.
 CODE = """
@@ -100,13 +103,22 @@ def test_a_resize_moves_the_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pause", [0.0, 0.002, 0.02, 0.2])
 def test_ctrl_c_right_after_enter_is_not_lost(tmp_path: Path, pause: float) -> None:
-    """Read with Enter by the prompt, left by it to the turn, or a signal: it stops the turn."""
+    """Read with Enter by the prompt, left by it to the turn, or a signal: it stops the turn, or
+    while the agent is still opening the message, and says so."""
     with chat(tmp_path) as terminal:
         terminal.send("Speak slowly" + ENTER)
         time.sleep(pause)
-        terminal.send(CTRL_C + CTRL_D)
-        assert terminal.finish(20) == 0  # else it would speak for half a minute
-        assert "word99 " not in terminal.text
+        terminal.send(CTRL_C)
+        end = time.monotonic() + 60
+        while not ("stopped" in terminal.text or "Ctrl-C again leaves" in terminal.text):
+            assert time.monotonic() < end, terminal.text
+            terminal.watch(0.1)
+        assert "word99 " not in terminal.text  # it would speak for half a minute
+        while terminal.process.poll() is None:  # the prompt may not be there yet
+            assert time.monotonic() < end, terminal.text
+            terminal.send(CTRL_D)
+            terminal.watch(0.5)
+        assert terminal.finish() == 0
 
 
 @pytest.mark.parametrize(
@@ -141,4 +153,23 @@ def test_what_was_typed_ahead_is_given_in_keys() -> None:
             raw = termios.tcgetattr(theirs)
             with source.cooked_mode():  # something is printed above the prompt
                 assert termios.tcgetattr(theirs) == raw != before
+    os.close(ours)
+
+
+def test_no_listener_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take every later key. Ctrl-C may come while it starts: it makes that itself."""
+
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            super().start()
+            if self.name == "pagemind-typed-ahead":
+                os.kill(os.getpid(), signal.SIGINT)
+
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        monkeypatch.setattr("threading.Thread", Interrupted)
+        with pytest.raises(KeyboardInterrupt), TypedAhead(nullcontext()).listening():
+            pass
+        assert "pagemind-typed-ahead" not in [each.name for each in threading.enumerate()]
     os.close(ours)
