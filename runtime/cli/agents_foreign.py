@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pagemind.runtime.cli.bars import bar_of
 from pagemind.runtime.cli.failure import say
 
 if TYPE_CHECKING:
@@ -36,19 +37,15 @@ def import_foreign(home: str | None, file: Path, as_json: bool, **options: Any) 
 @contextmanager
 def _progress() -> Iterator["OnProgress"]:
     """A bar on standard error where that is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
     columns = (
         TextColumn("importing"),
         BarColumn(),
         TextColumn("{task.fields[messages]:,} messages"),
         TimeRemainingColumn(),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with bar_of(*columns) as progress:
         task = progress.add_task("", total=None, messages=0)
 
         def show(now: "Now") -> None:

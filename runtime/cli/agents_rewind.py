@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Wait, Yes
+from pagemind.runtime.cli.options import AgentName, AsJson, DryRun, HomeFolder, Wait, Yes
 
 if TYPE_CHECKING:
     from pagemind.runtime.moved import Moved
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     Move = Callable[[TimeMachine, bool], Moved]
 
 _DOING = {"rewind": "a rewind", "undo": "an undo", "bring back": "bringing back"}
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what it would do, and do nothing.")]
 
 
 def rewind(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pagemind.runtime.cli.bars import bar_of
 from pagemind.runtime.cli.failure import say
 
 if TYPE_CHECKING:
@@ -17,10 +18,8 @@ _LINES = 20  # of one kind, for a person; --json has all
 @contextmanager
 def ingest_progress() -> Iterator["OnProgress"]:
     """A bar on standard error where that is a terminal, and what to do if Ctrl-C ends it."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.fields[file]}", markup=False),
         BarColumn(),
@@ -28,9 +27,7 @@ def ingest_progress() -> Iterator["OnProgress"]:
         TimeRemainingColumn(),
     )
     done: Now | None = None
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with bar_of(*columns) as progress:
         task = progress.add_task("", total=None, file="", passages=0)
 
         def show(now: "Now") -> None:
@@ -52,14 +49,9 @@ def ingest_progress() -> Iterator["OnProgress"]:
 
 def index(writer: "TiersWriter") -> None:
     """Make all that was inserted searchable before the command ends, with a bar of its own."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-    console = Console(stderr=True)
-    columns = (TextColumn("indexing"), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    with bar_of(TextColumn("indexing"), BarColumn(), MofNCompleteColumn()) as progress:
         task = progress.add_task("", total=None)
         writer.carry_over(lambda done, total: progress.update(task, completed=done, total=total))
 

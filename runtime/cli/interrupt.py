@@ -1,4 +1,5 @@
-"""Ctrl-C while a turn runs: the first asks it to stop, the next one insists."""
+"""Ctrl-C while a turn runs: the first asks it to stop, the next one insists. And while it must not
+come in between."""
 
 import signal
 import threading
@@ -27,3 +28,19 @@ def stop_on_interrupt() -> Iterator[CancelToken]:
         yield cancel
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Ctrl-C waits until the end of this."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[FrameType | None] = []
+    before = signal.signal(signal.SIGINT, lambda signum, frame: pressed.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if pressed and callable(before):
+            before(signal.SIGINT, pressed[0])

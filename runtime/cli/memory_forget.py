@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pagemind.runtime.cli.memory_show import passage_number
-from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Wait, Yes
+from pagemind.runtime.cli.options import AgentName, AsJson, DryRun, HomeFolder, Wait, Yes
 
 if TYPE_CHECKING:
+    from pagemind.runtime.errors import NotFound
     from pagemind.runtime.passage import Passage
     from pagemind.runtime.writer import AgentWriter
-
-_MOST = 10  # passages of a query
 
 
 def forget(
@@ -27,9 +26,7 @@ def forget(
             "--query", "-q", metavar="QUERY", help="Those that match best, ten at most, once seen."
         ),
     ] = "",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what it would do, and do nothing.")
-    ] = False,
+    dry_run: DryRun = False,
     yes: Yes = False,
     wait: Wait = 0.0,
     as_json: AsJson = False,
@@ -71,7 +68,8 @@ def forget(
 
 def _named(writer: "AgentWriter", ids: list[str]) -> "list[Passage]":
     """Each once. Raises NotFound, UserError."""
-    from pagemind.runtime.errors import NotFound, UserError
+    from pagemind.runtime.cli.forgetting import active
+    from pagemind.runtime.errors import UserError
 
     numbers = []
     for id in [word for each in ids for word in re.split(r"[\s,]+", each) if word]:
@@ -79,26 +77,24 @@ def _named(writer: "AgentWriter", ids: list[str]) -> "list[Passage]":
         if number is None:
             raise UserError(f"{id!r} names no passage", hint="say a7, or --query QUERY")
         numbers.append(number)
-    found = writer.state.passages.get(numbers)
-    for number in numbers:
-        if number not in found or found[number].provenance.status != "active":
-            raise NotFound(
-                f"{writer.name} has no passage a{number}",
-                hint=f"`pagemind memory passages {writer.name}` lists them",
-            )
-    return [found[number] for number in dict.fromkeys(numbers)]
+    return active(
+        writer.state.passages,
+        numbers,
+        lambda number: _absent(writer, f"{writer.name} has no passage a{number}"),
+    )
 
 
 def _matching(writer: "AgentWriter", query: str) -> "list[Passage]":
-    """The agent's own, best first; those of shared archives are not its to forget."""
-    from pagemind.runtime.errors import NotFound
-    from pagemind.runtime.services import SearchFilters
+    """The agent's own, best first. Raises NotFound for none."""
+    from pagemind.runtime.cli.forgetting import matching
 
-    hits = writer.search.search("archival", query, SearchFilters(), _MOST).hits
-    ids = list(dict.fromkeys(hit.id for hit in hits if not hit.archive))
+    ids = matching(writer.search, query)
     if not ids:
-        raise NotFound(
-            f"no passage of {writer.name} matches {query!r}",
-            hint=f"`pagemind memory passages {writer.name}` lists them",
-        )
+        raise _absent(writer, f"no passage of {writer.name} matches {query!r}")
     return _named(writer, ids)
+
+
+def _absent(writer: "AgentWriter", message: str) -> "NotFound":
+    from pagemind.runtime.errors import NotFound
+
+    return NotFound(message, hint=f"`pagemind memory passages {writer.name}` lists them")

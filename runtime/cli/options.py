@@ -49,6 +49,7 @@ Wait = Annotated[
 Speaker = Annotated[
     str, typer.Option("--as", metavar="SPEAKER", help="Who is speaking.", show_default=False)
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what it would do, and do nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Last = Annotated[
     int | None,

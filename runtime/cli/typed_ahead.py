@@ -14,9 +14,9 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from types import FrameType
 from typing import Any
 
+from pagemind.runtime.cli.interrupt import without_interrupts
 from pagemind.runtime.cli.render import visible
 from pagemind.runtime.cli.wrapping import cells
 
@@ -50,7 +50,7 @@ class TypedAhead:
             thread.start()
             yield
         finally:
-            with _without_interrupts():  # a thread left behind would take every later key
+            with without_interrupts():  # a thread left behind would take every later key
                 os.write(stopping, b".")
                 if thread.ident is not None:
                     thread.join()
@@ -112,22 +112,6 @@ class TypedAhead:
         with self._writing, suppress(OSError):
             sys.stdout.write(text)
             sys.stdout.flush()
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C waits until the end of this."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed: list[FrameType | None] = []
-    before = signal.signal(signal.SIGINT, lambda signum, frame: pressed.append(frame))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if pressed and callable(before):
-            before(signal.SIGINT, pressed[0])
 
 
 def typed(keys: bytes) -> str:

@@ -4,13 +4,13 @@ import re
 from typing import TYPE_CHECKING
 
 from pagemind.runtime.cli.commands.command import Command, Scene
+from pagemind.runtime.cli.forgetting import active, matching
 from pagemind.runtime.errors import NotFound, UserError
 
 if TYPE_CHECKING:
     from pagemind.runtime.passage import Passage
 
 _IDS = re.compile(r"[aA]\d{1,18}(?:[\s,]+[aA]\d{1,18})*")
-_MOST = 10  # matches that /forget offers
 _SHOWN_CHARS = 70
 
 
@@ -57,22 +57,18 @@ def _forget(scene: Scene, rest: str) -> None:
 
 
 def _named(scene: Scene, written: str) -> "list[Passage]":
+    def absent(number: int) -> NotFound:
+        hint = "/archival QUERY finds what there is"
+        return NotFound(f"there is no passage a{number}", hint=hint)
+
     numbers = [int(number) for number in re.findall(r"\d+", written)]
-    found = scene.agent.state.passages.get(numbers)
-    for number in numbers:
-        if number not in found or found[number].provenance.status != "active":
-            raise NotFound(
-                f"there is no passage a{number}", hint="/archival QUERY finds what there is"
-            )
-    return [found[number] for number in dict.fromkeys(numbers)]
+    return active(scene.agent.state.passages, numbers, absent)
 
 
 def _chosen(scene: Scene, query: str) -> "list[Passage]":
     from pagemind.runtime.cli.render import one_line, table
-    from pagemind.runtime.services import SearchFilters
 
-    hits = scene.agent.engine.search("archival", query, SearchFilters(), _MOST).hits
-    ids = list(dict.fromkeys(hit.id for hit in hits if not hit.archive))
+    ids = matching(scene.agent.engine, query)
     if not ids:
         raise UserError(f"no passage matches {query!r}", hint="/archival QUERY searches them")
     offered = {passage.short_id: passage for passage in _named(scene, " ".join(ids))}
