@@ -10,7 +10,7 @@ from pathlib import Path
 # --- versions of what is stored -----------------------------------------------------------------
 
 STATE_SCHEMA = 2  # state.db of an agent
-HOME_SCHEMA = 2  # home.db
+HOME_SCHEMA = 3  # home.db
 TIER_SCHEMA = 1  # LanceDB tables
 JSON_SCHEMA = 1  # every --json answer
 TRACE_SCHEMA = 1  # lines of a trace file

@@ -20,7 +20,7 @@ from pagemind.runtime.invariants import check_state, check_tiers
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.state import database as database_module
-from pagemind.runtime.state import schema
+from pagemind.runtime.state import home_schema, schema
 from pagemind.runtime.state.database import version_of
 from pagemind.runtime.state.state import State
 from pagemind.runtime.testing import ScriptedModel
@@ -72,7 +72,7 @@ def newer(current: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setitem(schema.STATE_MIGRATIONS, settings.STATE_SCHEMA - 1, step)
     colour = "ALTER TABLE agents ADD COLUMN colour TEXT;\n"
-    monkeypatch.setitem(schema.HOME_MIGRATIONS, settings.HOME_SCHEMA - 1, colour)
+    monkeypatch.setitem(home_schema.HOME_MIGRATIONS, settings.HOME_SCHEMA - 1, colour)
 
 
 def digests(folder: Path) -> dict[str, str]:

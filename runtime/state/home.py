@@ -13,7 +13,7 @@ from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import AgentExists, HomeUnusable, UnknownAgent
 from pagemind.runtime.naming import folded, nearest
-from pagemind.runtime.state import schema
+from pagemind.runtime.state import home_schema
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.folders import FolderLock, Folders
 
@@ -45,9 +45,9 @@ class Home:
             ) from error
         self.database = Database(
             path / "home.db",
-            ddl=schema.HOME,
+            ddl=home_schema.HOME,
             version=settings.HOME_SCHEMA,
-            migrations=schema.HOME_MIGRATIONS,
+            migrations=home_schema.HOME_MIGRATIONS,
         )
         self._folders = Folders(path / "agents", self.database, "messages")
 

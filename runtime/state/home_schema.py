@@ -1,0 +1,121 @@
+"""The tables of home.db, and the steps that bring an older file up to date; see schema.py."""
+
+# The ledger of tasks (state/ledger.py): the same in a new home and in one that is brought up.
+_LEDGER = """
+CREATE TABLE tasks (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    path TEXT NOT NULL,
+    text TEXT NOT NULL,
+    vars TEXT NOT NULL,
+    status TEXT NOT NULL,
+    why TEXT NOT NULL DEFAULT '',
+    total INTEGER,
+    cancel INTEGER NOT NULL DEFAULT 0,
+    made_agents INTEGER NOT NULL DEFAULT 0,
+    begun_at TEXT NOT NULL,
+    ended_at TEXT
+) WITHOUT ROWID;
+CREATE TABLE task_inputs (
+    task TEXT NOT NULL,
+    key TEXT NOT NULL,
+    label TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    status TEXT NOT NULL,
+    agent TEXT NOT NULL DEFAULT '',
+    error TEXT NOT NULL DEFAULT '',
+    skipped INTEGER NOT NULL DEFAULT 0,
+    begun_at TEXT NOT NULL,
+    ended_at TEXT,
+    PRIMARY KEY (task, key)
+) WITHOUT ROWID;
+CREATE INDEX task_inputs_number ON task_inputs (task, status, number);
+CREATE TABLE task_actions (
+    task TEXT NOT NULL,
+    input TEXT NOT NULL,
+    place TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    result TEXT NOT NULL DEFAULT '',
+    error TEXT NOT NULL DEFAULT '',
+    steps INTEGER NOT NULL DEFAULT 0,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cost REAL NOT NULL DEFAULT 0,
+    unpriced INTEGER NOT NULL DEFAULT 0,
+    ms REAL NOT NULL DEFAULT 0,
+    at TEXT NOT NULL,
+    PRIMARY KEY (task, input, place)
+) WITHOUT ROWID;
+CREATE TABLE task_outputs (
+    task TEXT NOT NULL,
+    path TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    PRIMARY KEY (task, path)
+) WITHOUT ROWID;
+"""
+
+# What wakes an agent by itself.
+_AWAKE = """
+CREATE TABLE schedules (
+    id TEXT PRIMARY KEY,
+    agent TEXT NOT NULL,
+    body TEXT NOT NULL,
+    due_at TEXT,
+    created_at TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+# What agents share.
+_TOGETHER = """
+CREATE TABLE shared_blocks (
+    label TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    at TEXT NOT NULL,
+    author TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (label, version)
+) WITHOUT ROWID;
+"""
+
+HOME = f"""
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE agents (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    definition TEXT NOT NULL,
+    model TEXT NOT NULL DEFAULT '',
+    created_at TEXT NOT NULL,
+    last_active_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE archives (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    embedding TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) WITHOUT ROWID;
+{_LEDGER}{_AWAKE}{_TOGETHER}"""
+
+# From version n to n + 1: statements run in one transaction after an automatic backup.
+HOME_MIGRATIONS: dict[int, str] = {
+    1: f"""
+CREATE TABLE archives (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, folded TEXT NOT NULL UNIQUE,
+    embedding TEXT NOT NULL, created_at TEXT NOT NULL
+) WITHOUT ROWID;
+{_LEDGER}""",
+    # No version before wrote to the tables that are made anew.
+    2: f"""
+DROP TABLE schedules;
+DROP TABLE ledgers;
+DROP TABLE shared_blocks;
+{_AWAKE}{_TOGETHER}""",
+}
