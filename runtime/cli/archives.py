@@ -184,9 +184,10 @@ def search(
     home: HomeFolder = None,
 ) -> None:
     """Search an archive as the agents that read it do; works while it is written to."""
-    from pagemind.runtime.cli.hits import Found, tell_found
+    from pagemind.runtime.cli.hits import tell_found
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.filters import filters_of
+    from pagemind.runtime.search_answer import Found
     from pagemind.runtime.settings import SEARCH_LIMIT
 
     given = {"start": start, "end": end, "tags": tag}

@@ -7,12 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pagemind.runtime.cli.memory_show import (
-    Target,
-    passage_number,
-    tell_versions,
-    versions_of,
-)
+from pagemind.runtime.cli.memory_show import Target, tell_versions
 from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Wait
 
 
@@ -28,6 +23,7 @@ def restore(
 ) -> None:
     """Give a block or a passage the value of an earlier version, as a new version."""
     from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.memory_answers import passage_number, versions_of
 
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
         versions_of(writer, target)

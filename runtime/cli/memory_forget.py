@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pagemind.runtime.cli.memory_show import passage_number
 from pagemind.runtime.cli.options import AgentName, AsJson, DryRun, HomeFolder, Wait, Yes
 
 if TYPE_CHECKING:
@@ -70,6 +69,7 @@ def _named(writer: "AgentWriter", ids: list[str]) -> "list[Passage]":
     """Each once. Raises NotFound, UserError."""
     from pagemind.runtime.cli.forgetting import active
     from pagemind.runtime.errors import UserError
+    from pagemind.runtime.memory_answers import passage_number
 
     numbers = []
     for id in [word for each in ids for word in re.split(r"[\s,]+", each) if word]:

@@ -1,7 +1,7 @@
 """`pagemind memory search`: the agent's own search, for people."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -17,13 +17,6 @@ from pagemind.runtime.cli.options import (
     Tags,
 )
 from pagemind.runtime.settings import CLI_PART_TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pagemind.runtime.cli.hits import Found
-    from pagemind.runtime.reader import AgentReader
-    from pagemind.runtime.services import Hit, SearchFilters
 
 
 class TierChoice(StrEnum):
@@ -91,6 +84,7 @@ def search(
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.errors import BadFilter
     from pagemind.runtime.filters import filters_of
+    from pagemind.runtime.search_answer import search as search_memory
     from pagemind.runtime.tiers.composite import ranking_of
 
     of_messages = role is not None or speaker is not None
@@ -115,47 +109,5 @@ def search(
             ranking_of(ranking)
         except BadFilter as refused:
             raise typer.BadParameter(refused.message) from None
-        found = _search(reader, tier, query, filters, ranking)
+        found = search_memory(reader, tier.value, query, filters, ranking)
         tell_found(found, part, max_tokens, runtime.counter.count, reader.zone, as_json)
-
-
-def _search(
-    reader: "AgentReader",
-    tier: TierChoice,
-    query: str,
-    filters: "SearchFilters",
-    ranking: str | None,
-) -> "Found":
-    """Hits best first; without a query newest first."""
-    from pagemind.runtime.cli.hits import Found
-    from pagemind.runtime.outbox import Tier
-    from pagemind.runtime.services import merged
-    from pagemind.runtime.settings import SEARCH_LIMIT
-
-    tiers: dict[TierChoice, list[Tier]] = {
-        TierChoice.recall: ["recall"],
-        TierChoice.archival: ["archival"],
-        TierChoice.pages: ["pages"],
-        TierChoice.both: ["recall", "archival"],
-    }
-    wanted = tiers[tier]
-    if tier is TierChoice.both and any(id.startswith("p") for id in filters.ids):
-        wanted = [*wanted, "pages"]  # a page that is asked for by its id
-    groups: list[Sequence[Hit]] = []
-    searched: dict[str, int] = {}
-    warnings: dict[str, None] = {}
-    for name in wanted:
-        result = reader.search.search(
-            name, query.strip() or None, filters, SEARCH_LIMIT, ranking=ranking
-        )
-        groups.append(result.hits)
-        searched[name] = result.searched
-        warnings.update(dict.fromkeys(result.warnings))
-        if name == "archival" and reader.shared is not None:
-            warnings.update(dict.fromkeys(reader.shared.warnings()))
-    if query.strip():
-        hits = merged(groups)
-    else:
-        hits = [hit for each in groups for hit in each]
-        hits.sort(key=lambda hit: -(hit.said_at.timestamp() if hit.said_at else 0.0))
-    return Found(hits, searched, list(warnings))

@@ -4,8 +4,9 @@ from pagemind.runtime.cli.commands.command import Command, Scene
 
 
 def _pages(scene: Scene, rest: str) -> None:
-    from pagemind.runtime.cli.memory_pages import WHOLE, find_page, page_text, print_tree
+    from pagemind.runtime.cli.memory_pages import WHOLE, print_tree
     from pagemind.runtime.cli.render import visible
+    from pagemind.runtime.memory_answers import find_page, page_text
     from pagemind.runtime.page_reader import entry
 
     pages = scene.agent.state.pages
@@ -20,8 +21,8 @@ def _pages(scene: Scene, rest: str) -> None:
 
 
 def _page(scene: Scene, rest: str) -> None:
-    from pagemind.runtime.cli.memory_pages import find_page, page_text
     from pagemind.runtime.cli.render import visible
+    from pagemind.runtime.memory_answers import find_page, page_text
 
     with scene.opening.runtime.reader(scene.agent.name) as reader:
         print(visible(page_text(reader, find_page(reader, rest))))
