@@ -9,13 +9,14 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pagemind.runtime import faces, structured
+from pagemind.runtime.approvals import WaitsForApproval
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.attachment import attach
 from pagemind.runtime.cancel import CancelToken
@@ -41,6 +42,7 @@ from pagemind.runtime.message import Message
 from pagemind.runtime.model import Model
 from pagemind.runtime.moved import Moved
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.person import ApprovalRequest, Consent, Person
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.services import PinAnswer
 from pagemind.runtime.state.state import State
@@ -214,6 +216,41 @@ class Agent:
                 raise UserError("there is nothing to retry", hint="the last turn was answered")
             return self._resume(last, observer, cancel)
 
+    @property
+    def person(self) -> Person | None:
+        """Who can be asked while the agent works; None where nobody is there."""
+        return self.loop.person
+
+    @person.setter
+    def person(self, person: Person | None) -> None:
+        self.loop.person = person
+
+    def pending(self) -> ApprovalRequest | None:
+        """The call that waits for a person's consent, if one does."""
+        return self.loop.approvals.pending()
+
+    def approve(
+        self,
+        consent: Consent | None = None,
+        *,
+        observer: Observer = ignore,
+        cancel: CancelToken | None = None,
+    ) -> TurnResult:
+        """Answer the call that waits (by default: yes), and go on with its turn. Raises UserError
+        if none does."""
+        with self._lock:
+            self._mend()
+            consent = consent or Consent(True)
+            request = self.pending()
+            row = self.state.turns.get(request.turn) if request is not None else None
+            if row is None:
+                raise UserError(
+                    f"no call of {self.name} waits for approval",
+                    hint="it may have lapsed: a message that came first is an answer, too",
+                )
+            self._watch(TraceEvent("asked", {"do": "approve", **asdict(consent)}))
+            return self._resume(row, observer, cancel, consent)
+
     def new_conversation(self) -> int:
         """Start a new conversation; its number. The queue stays."""
         with self._lock:
@@ -295,15 +332,29 @@ class Agent:
         texts = heard(replies, heartbeat=self.loop.heartbeat)
         return stored_result(self.name, known, "\n\n".join(texts))
 
-    def _resume(self, row: TurnRow, observer: Observer, cancel: CancelToken | None) -> TurnResult:
+    def _resume(
+        self,
+        row: TurnRow,
+        observer: Observer,
+        cancel: CancelToken | None,
+        consent: Consent | None = None,
+    ) -> TurnResult:
         event = self.state.journal.get([row.first_seq])[row.first_seq]
         self._unclosed = True
         self.state.turns.reopen(row.turn)
         self.queue_manager.hold(event.seq)
-        return self._run(self._turn(row.turn, event), event.text, observer, cancel or CancelToken())
+        turn = self._turn(row.turn, event)
+        if consent is not None:  # what it said before it waited is part of its answer
+            turn.reply_seqs.extend(row.reply_seqs)
+        return self._run(turn, event.text, observer, cancel or CancelToken(), consent)
 
     def _run(
-        self, turn: Turn, event_text: str, observer: Observer, cancel: CancelToken
+        self,
+        turn: Turn,
+        event_text: str,
+        observer: Observer,
+        cancel: CancelToken,
+        consent: Consent | None = None,
     ) -> TurnResult:
         self._gists.stop()
         observer = self.queue_manager.observer = both(self._watch, observer)
@@ -319,7 +370,7 @@ class Agent:
             if placed is not None:
                 tokens = self.context.sections()["prefetch"]
                 observer(TraceEvent("prefetched", {**placed.as_json(), "tokens": tokens}))
-            stop: StopReason = self.loop.run(turn, observer, cancel)
+            stop: StopReason = self.loop.run(turn, observer, cancel, consent)
         except Cancelled:
             stop = "interrupted"
         except ModelError as failed:
@@ -341,7 +392,8 @@ class Agent:
 
     def _finish(self, turn: Turn, stop: StopReason, error: ModelError | None) -> TurnResult:
         """Close the turn on disk and make its result."""
-        self.loop.mend()
+        if stop != "approval":
+            self.loop.mend()
         pressure = self.queue_manager.measure()
         result = TurnResult(
             agent=self.name,
@@ -365,6 +417,7 @@ class Agent:
             message_ids=tuple(turn.message_ids),
             duration_ms=(self.state.clock.monotonic() - turn.started) * 1000,
             error=error,
+            pending=turn.pending.as_json() if turn.pending else None,
         )
         stored = result.as_json()
         del stored["text"]  # it stands in the journal already
@@ -385,17 +438,21 @@ class Agent:
 
     def recover(self) -> None:
         """After opening: close what a killed process left open, and take what others left."""
-        self.loop.mend()
+        waiting = self.pending()
+        if waiting is None:
+            self.loop.mend()
         for row in self.state.turns.unfinished():
-            self._close_left_open(row)
+            self._close_left_open(row, waiting)
         self._unclosed = False
-        self.take_inbox()
+        if waiting is None:  # what others left would be an answer to it
+            self.take_inbox()
 
-    def _close_left_open(self, row: TurnRow) -> None:
+    def _close_left_open(self, row: TurnRow, waiting: ApprovalRequest | None = None) -> None:
         """A process ended in this turn: if its answer is stored it was answered, and is not asked
         for again."""
         messages = [m for m in self.state.journal.of_turn(row.turn) if m.kind == "talk"]
-        if not self._was_answered(messages):
+        waits = waiting is not None and waiting.turn == row.turn
+        if not waits and not self._was_answered(messages):
             self.state.turns.close(row.turn, "interrupted", reasons=("the process ended",))
             return
         turn = self._turn(row.turn, messages[0])
@@ -404,7 +461,10 @@ class Agent:
             if message.role == "assistant" and (message.text or message.said):
                 turn.reply_seqs.append(message.seq)
         turn.texts.extend(heard(messages, heartbeat=self.loop.heartbeat))
-        self._finish(turn, "answered", None)
+        if waiting is not None and waits:
+            turn.pending = waiting
+            turn.reasons.append(f"approval: {WaitsForApproval(waiting)}")
+        self._finish(turn, "approval" if waits else "answered", None)
 
     def _was_answered(self, messages: Sequence[Message]) -> bool:
         """Whether a turn's last step told the person something and asked for no other step."""

@@ -1,16 +1,19 @@
 """Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.agent_archives import AgentArchives, SharedSearch
+from pagemind.runtime.approvals import Approvals
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.clock import Clock, LocalZone
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.earlier import Earlier
 from pagemind.runtime.function_executor import FunctionExecutor
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import with_heartbeat
@@ -50,6 +53,7 @@ from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry
 from pagemind.runtime.turn import TurnLimits
+from pagemind.runtime.turn_rules import described
 
 
 def first_blocks(state: State, definition: AgentDefinition, without: Collection[str] = ()) -> None:
@@ -145,6 +149,8 @@ def boot(
     finder = PageFinder(state, engine, telling)
     # What is named where a page_in is refused: a function that this agent has.
     finds = any(schema.name == "page_find" for schema in schemas)
+    pages_in = any(schema.name == "page_in" for schema in schemas)
+    earlier = Earlier(state, lambda: context.queue, readable=pages_in)
 
     def tool_context(call_id: str, turn: int) -> ToolContext:
         return ToolContext(
@@ -169,6 +175,9 @@ def boot(
             result_tokens=min(RESULT_PART_TOKENS, max(64, int(room() * PAGE_IN_FRACTION))),
             turn=turn,
             call_id=call_id,
+            reading_tokens=part_tokens(),
+            folder=definition.folder,
+            earlier=earlier,
         )
 
     # The queue, and what folds its head into the summary.
@@ -215,12 +224,21 @@ def boot(
         zone=zone,
         monotonic=clock.monotonic,
     )
+    approvals = Approvals(state.database, queue_manager)
     loop = Loop(
         state=state,
         caller=caller,
         queue_manager=queue_manager,
-        executor=FunctionExecutor(registry, state.database, clock),
+        executor=FunctionExecutor(
+            registry,
+            state.database,
+            clock,
+            approvals=approvals,
+            said_in=state.journal.of_turn,
+            blobs=state.blobs,
+        ),
         tool_context=tool_context,
+        approvals=approvals,
         heartbeat=protocol == "heartbeat",
         day_budget=definition.budget.day_usd,
         spent_beside=spent_beside,
@@ -268,9 +286,10 @@ def registry_of(
     definition: AgentDefinition, protocol: str, tools: Sequence[Tool] | None = None
 ) -> ToolRegistry:
     """The functions as the protocol offers them; the definition's own by default."""
-    from pagemind.tools import find, send_message
+    from pagemind.tools import of_definition, send_message
 
-    chosen = find(definition.functions) if tools is None else list(tools)
+    chosen = of_definition(definition) if tools is None else list(tools)
+    chosen = [replace(tool, description=described(tool)) for tool in chosen]
     if protocol == "guided":
         chosen = [tool for tool in chosen if tool.name in GUIDED_FUNCTIONS]
     if protocol == "heartbeat":

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, ValidationInfo
 
 from pagemind.runtime import settings, yaml_reader
 from pagemind.runtime.definition_faults import Fault, complain, from_validation, written_keys
@@ -23,7 +23,6 @@ from pagemind.runtime.definition_parts import (
     ArchiveUse,
     BlockSpec,
     Budget,
-    FunctionName,
     Gists,
     Label,
     Limits,
@@ -41,10 +40,11 @@ from pagemind.runtime.definition_parts import (
     Words,
 )
 from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefinition
-from pagemind.runtime.function_names import GROUPS, expand
+from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand
 from pagemind.runtime.interpolation import resolve_all
 from pagemind.runtime.naming import folded
 from pagemind.runtime.template import Template, available, load
+from pagemind.runtime.tool_use import ToolUse, entry_fault, read_uses
 from pagemind.runtime.yaml_reader import Document
 
 if TYPE_CHECKING:
@@ -69,6 +69,12 @@ def _variable(value: Any) -> Any:
     return str(value)
 
 
+def _entry(value: Any, info: ValidationInfo) -> Any:
+    if fault := entry_fault(value, (info.context or {}).get("groups", ALL_GROUPS)):
+        raise ValueError(fault)
+    return value
+
+
 class AgentDefinition(Section):
     """What an agent is made from. Frozen; made by `load_definition` or `parse_definition`."""
 
@@ -87,7 +93,7 @@ class AgentDefinition(Section):
     system: Annotated[tuple[Words, ...], BeforeValidator(_one_or_more)] = ()
     vars: dict[str, Annotated[str, BeforeValidator(_variable)]] = Field(default_factory=dict)
     blocks: dict[Label, BlockSpec] = Field(default_factory=_default_blocks)
-    tools: tuple[FunctionName, ...] = tuple(GROUPS)
+    tools: tuple[Annotated[Any, BeforeValidator(_entry)], ...] = tuple(GROUPS)  # see tool_use.py
     archives: tuple[ArchiveUse, ...] = ()
     prefetch: Prefetch = Prefetch()
     gists: Gists = Gists()
@@ -100,7 +106,9 @@ class AgentDefinition(Section):
 
     _document: Document = PrivateAttr()
     _prompts: dict[str, str] = PrivateAttr(default_factory=dict)
-    _groups: Groups = PrivateAttr(default=GROUPS)
+    _groups: Groups = PrivateAttr(default=ALL_GROUPS)
+    _uses: tuple[ToolUse, ...] = PrivateAttr(default=())
+    _folder: str = PrivateAttr(default="")
 
     @property
     def raw(self) -> dict[str, Any]:
@@ -129,8 +137,20 @@ class AgentDefinition(Section):
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The names of the functions the model may call, in the order of the table."""
-        return expand(self.tools, self._groups)
+        """The names of the functions the model may call, in the order of the table. Those of the
+        person's own, by import path, have names only once they are imported."""
+        return expand((use.name for use in self._uses if not use.own), self._groups)
+
+    @property
+    def uses(self) -> tuple[ToolUse, ...]:
+        """The functions with what each may touch and its rules."""
+        return self._uses
+
+    @property
+    def folder(self) -> Path:
+        """Where relative paths of `tools` begin: the folder of the file, wherever the agent is
+        run later."""
+        return Path(self._folder)
 
     @property
     def zone(self) -> "ZoneInfo | None":
@@ -159,19 +179,19 @@ class AgentDefinition(Section):
 
     def to_json(self) -> str:
         """For the agent's state: what was written, and the prompts that were given by path."""
-        return json.dumps(
-            {
-                "v": STORED_VERSION,
-                "source": self.source,
-                "prompts": self._prompts,
-                "definition": self.raw,
-            },
-            ensure_ascii=False,
-        )
+        stored = {
+            "v": STORED_VERSION,
+            "source": self.source,
+            "prompts": self._prompts,
+            "definition": self.raw,
+        }
+        if any(isinstance(each, dict) for each in self.tools):
+            stored["folder"] = self._folder
+        return json.dumps(stored, ensure_ascii=False)
 
     @classmethod
     def from_json(
-        cls, text: str, *, environ: Mapping[str, str] | None = None, groups: Groups = GROUPS
+        cls, text: str, *, environ: Mapping[str, str] | None = None, groups: Groups = ALL_GROUPS
     ) -> Self:
         """The inverse of `to_json`. Raises DefinitionError, also for a variable no longer set."""
         stored = json.loads(text)
@@ -181,7 +201,9 @@ class AgentDefinition(Section):
                 hint="upgrade pagemind",
             )
         document = Document(stored["definition"], stored["source"], {})
-        return cls._checked(document, stored["prompts"], environ, groups)
+        definition = cls._checked(document, stored["prompts"], environ, groups)
+        definition._folder = stored.get("folder", definition._folder)
+        return definition
 
     @classmethod
     def _checked(
@@ -200,10 +222,14 @@ class AgentDefinition(Section):
             definition = cls.model_validate(_spelt_out(value), context={"groups": groups})
         except ValidationError as error:
             found = [fault for fault in from_validation(error, cls) if fault[0] not in unset]
+            found += _faults_of_tools(value.get("tools"), groups)
             raise complain(document, [*faults, *found]) from None
         definition._document = document
         definition._prompts = dict(prompts)
         definition._groups = groups
+        definition._uses, wrong = read_uses(definition.tools, groups)
+        definition._folder = str(Path(document.source).parent.absolute())
+        faults.extend(wrong)
         faults.extend(definition._cross_checks())
         if faults:
             raise complain(document, faults)
@@ -268,6 +294,11 @@ class AgentDefinition(Section):
                 yield ("vars", name), f"no prompt of this definition uses it{nearest}"
 
 
+def _faults_of_tools(entries: Any, groups: Groups) -> list[Fault]:
+    """What is wrong with the options under `tools`, where other sections are wrong, too."""
+    return read_uses(entries, groups)[1] if isinstance(entries, list) else []
+
+
 def shipped_definitions() -> list[str]:
     """The names of the definitions that come with pagemind."""
     names = (each.name for each in files(_PACKAGE).iterdir())
@@ -279,7 +310,7 @@ def parse_definition(
     source: str = "definition",
     *,
     environ: Mapping[str, str] | None = None,
-    groups: Groups = GROUPS,
+    groups: Groups = ALL_GROUPS,
 ) -> AgentDefinition:
     """The definition in this YAML text. `source` is what errors call it; paths of prompts are
     relative to its folder. Raises DefinitionError."""
@@ -290,7 +321,7 @@ def load_definition(
     name_or_path: str | Path,
     *,
     environ: Mapping[str, str] | None = None,
-    groups: Groups = GROUPS,
+    groups: Groups = ALL_GROUPS,
 ) -> AgentDefinition:
     """A shipped definition by name, or a file by path (one with a slash or ending in .yaml).
 

@@ -22,14 +22,13 @@ from pydantic import (
 
 from pagemind.runtime import settings
 from pagemind.runtime.errors import InvalidName
-from pagemind.runtime.function_names import GROUPS, names
 from pagemind.runtime.naming import checked_archive
 
 Protocol = Literal["default", "heartbeat", "guided"]
 
 _LABEL = re.compile(r"[a-z][a-z0-9_-]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _number(value: Any) -> Any:
@@ -73,19 +72,6 @@ def _label(label: str) -> str:
     return label
 
 
-def _function(name: str, info: ValidationInfo) -> str:
-    groups = (info.context or {}).get("groups", GROUPS)
-    allowed = names(groups)
-    if name not in allowed:
-        close = get_close_matches(name, allowed, n=1)
-        nearest = f"; did you mean {close[0]!r}?" if close else ";"
-        raise ValueError(
-            f"no function or group is called {name!r}{nearest} "
-            f"groups: {', '.join(groups)}; functions: {', '.join(allowed[len(groups) :])}"
-        )
-    return name
-
-
 def _one_of(kind: str, name: str, allowed: Iterable[str]) -> str:
     if name not in (known := list(allowed)):
         close = get_close_matches(name, known, n=1)
@@ -122,7 +108,6 @@ Words = Annotated[str, BeforeValidator(_text)]
 Name = Annotated[Words, AfterValidator(_definition_name)]
 ModelName = Annotated[Words, AfterValidator(_model_name)]
 Label = Annotated[str, AfterValidator(_label)]
-FunctionName = Annotated[Words, AfterValidator(_function)]
 ArchiveName = Annotated[Words, AfterValidator(_archive)]
 Timezone = Annotated[Words, AfterValidator(_timezone)]
 
@@ -152,7 +137,7 @@ class Endpoint(Section):
     @field_validator("api_key_env")
     @classmethod
     def _is_variable(cls, value: str | None) -> str | None:
-        if value is not None and not _ENV_NAME.fullmatch(value):
+        if value is not None and not ENV_NAME.fullmatch(value):
             # The value is not repeated: whoever wrote the key itself here must not see it logged.
             raise ValueError("must be the name of an environment variable, not the key itself")
         return value

@@ -1,4 +1,5 @@
-"""The function executor: find, validate, run, and turn every error into a result the model reads.
+"""The function executor: find, validate, permit, run, and turn every error into a result the model
+reads.
 
 A call with effect "memory" commits its effect and its result in one transaction, by way of the
 `store` callback; any other call stores its result after it ran.
@@ -6,23 +7,33 @@ A call with effect "memory" commits its effect and its result in one transaction
 
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
+from pagemind.runtime.approvals import NOT_RUN, Approvals, WaitsForApproval
 from pagemind.runtime.arguments import is_json_object, unparsed
 from pagemind.runtime.clock import Clock
+from pagemind.runtime.deadline import within
 from pagemind.runtime.errors import (
     BadArguments,
+    Cancelled,
     HomeUnusable,
     PagemindError,
     StorageError,
     ToolError,
+    ToolFailed,
 )
-from pagemind.runtime.message import Message, Provenance, Text, ToolCall, clean_text
-from pagemind.runtime.settings import OWN_RESULT_TRUST, WORLD_RESULT_TRUST
+from pagemind.runtime.message import Blob, Message, Part, Provenance, Text, ToolCall, clean_text
+from pagemind.runtime.person import ApprovalRequest, Consent
+from pagemind.runtime.settings import OWN_RESULT_TRUST, TOOL_MEGABYTES, WORLD_RESULT_TRUST
 from pagemind.runtime.state.accesses import Accesses
+from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry, ToolResult, takes_context
+from pagemind.runtime.turn_rules import missing, refusal, terms_of
 
 _log = logging.getLogger("pagemind.tools")
 ONCE = "called "  # the beginning of the keys under which answers of calls by hand are kept
@@ -39,14 +50,33 @@ class Outcome:
     speech: str | None = None
 
 
-class FunctionExecutor:
-    """Runs the calls of one agent."""
+class _NotRun(ToolFailed):
+    """A rule or a person does not allow the call."""
 
-    def __init__(self, registry: ToolRegistry, database: Database, clock: Clock) -> None:
+
+class FunctionExecutor:
+    """Runs the calls of one agent. `approvals` keeps what waits for a person; `said_in` gives the
+    messages of a turn, by which rules are held; `blobs` takes results that are no text."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        database: Database,
+        clock: Clock,
+        *,
+        approvals: Approvals | None = None,
+        said_in: Callable[[int], Sequence[Message]] = lambda turn: (),
+        blobs: Blobs | None = None,
+    ) -> None:
         self._registry = registry
         self._database = database
         self._clock = clock
         self._accesses = Accesses(database, clock)
+        self._approvals = approvals
+        self._said_in = said_in
+        self._blobs = blobs
+        self._ruled = any(terms_of(tool).ruled for tool in registry)
+        self._always: set[str] = set()  # a person consented once and for all
 
     def effect(self, name: str) -> str:
         """The declared effect of a function; unknown ones might have done anything."""
@@ -60,14 +90,18 @@ class FunctionExecutor:
         *,
         cut_off: bool = False,
         note: str = "",
+        consent: Consent | None = None,
     ) -> Outcome:
-        """Run one call and store its result. Never raises for what the model or the tool did.
+        """Run one call and store its result. Never raises for what the model or the tool did, but
+        WaitsForApproval where a person must be asked and nobody is there.
 
         `cut_off`: the output limit ended the reply inside this call, so it is not run. `note` is
-        put after the result (the nudge of a repeated call).
+        put after the result (the nudge of a repeated call). `consent` is a person's answer that
+        the call waited for.
         """
         started = self._clock.monotonic()
         error: str | None = None
+        ran = True
         result = ToolResult("")
         stored: Message | None = None
         try:
@@ -83,6 +117,15 @@ class FunctionExecutor:
                     f" What came: {raw[:200]}"
                 )
             arguments = tool.validate(_arguments(call))
+            try:
+                self._permit(tool, call, arguments, context, consent)
+            except (WaitsForApproval, _NotRun):
+                raise
+            except BaseException:
+                # Stopped while somebody was asked: the call surely was not run.
+                stopped = ToolResult(f"{call.name} was not run: the turn was stopped")
+                store(self._message(call, stopped, note, tool, ok=False, ran=False))
+                raise
             if tool.effect == "memory":
                 with self._database.transaction():
                     result = self._run(tool, context, arguments)
@@ -96,10 +139,11 @@ class FunctionExecutor:
                         self._accesses.record_shown(result.shown)
                 else:
                     stored = store(message)
-        except (StorageError, HomeUnusable):
-            raise  # the disk is not the model's business
+        except (StorageError, HomeUnusable, Cancelled, WaitsForApproval):
+            raise  # the disk, or who stops a turn, is not the model's business
         except ToolError as refused:
             error = refused.message
+            ran = not isinstance(refused, _NotRun)
         except PagemindError as other:
             error = f"{call.name}: {other.message}"
         except Exception as fault:
@@ -108,7 +152,7 @@ class FunctionExecutor:
             error = f"{call.name} failed: {type(fault).__name__}: {fault}"
         if stored is None:
             failed = ToolResult(error or "")
-            stored = store(self._message(call, failed, note, None, ok=False))
+            stored = store(self._message(call, failed, note, None, ok=False, ran=ran))
         ms = (self._clock.monotonic() - started) * 1000
         return Outcome(stored, error is None, error, ms, result.speech if error is None else None)
 
@@ -138,35 +182,136 @@ class FunctionExecutor:
         """The JSON schema of the arguments of each function."""
         return {tool.name: tool.parameters for tool in self._registry}
 
+    def missing(self, turn: int) -> list[str]:
+        """The functions that must have been called before the turn may end, and were not."""
+        return missing(self._registry, self._said_in(turn)) if self._ruled else []
+
+    def _permit(
+        self,
+        tool: Tool,
+        call: ToolCall,
+        arguments: Mapping[str, Any],
+        context: ToolContext,
+        consent: Consent | None,
+    ) -> None:
+        """Raises _NotRun where a rule or a person forbids the call, WaitsForApproval where nobody
+        is there to ask."""
+        terms = terms_of(tool)
+        if terms.rule == "deny":
+            raise _NotRun(f"{tool.name} is not allowed for this agent")
+        if self._ruled and (why := refusal(tool, self._registry, self._said_in(context.turn))):
+            raise _NotRun(why)
+        if terms.rule != "ask" or tool.name in self._always:
+            return
+        consent = consent or self._ask(tool, call, arguments, context)
+        if not consent.allowed:
+            reason = f": {consent.reason}" if consent.reason else ""
+            raise _NotRun(f"{tool.name} was not run: a person declined it{reason}")
+        if consent.always:
+            self._always.add(tool.name)
+
+    def _ask(
+        self, tool: Tool, call: ToolCall, arguments: Mapping[str, Any], context: ToolContext
+    ) -> Consent:
+        request = ApprovalRequest(
+            context.agent, context.turn, call.id, tool.name, call.parsed(), tool.effect
+        )
+        if self._approvals is not None:
+            self._approvals.wait(request)
+        consent = context.person.approve(request) if context.person is not None else None
+        if consent is None:
+            raise WaitsForApproval(request)
+        if self._approvals is not None:
+            self._approvals.answered()
+        return consent
+
     def _run(self, tool: Tool, context: ToolContext, arguments: dict[str, object]) -> ToolResult:
+        if tool.terms is not None:
+            context = replace(context, terms=tool.terms, env=_env(tool))
         if takes_context(tool.function):
-            answer = tool.function(context, **arguments)
+            call = partial(tool.function, context, **arguments)
         else:
-            answer = tool.function(**arguments)
-        if isinstance(answer, ToolResult):
-            return answer
-        if not isinstance(answer, str):
-            answer = json.dumps(answer, ensure_ascii=False, default=str)
-        return ToolResult(answer)
+            call = partial(tool.function, **arguments)
+        # A transaction belongs to its thread; memory functions wait for nothing outside.
+        if tool.effect == "memory" or tool.seconds is None:
+            answer = call()
+        else:
+            answer = within(tool.seconds, call, tool.name, context.cancel)
+        return _result(tool, answer)
 
     def _message(
-        self, call: ToolCall, result: ToolResult, note: str, tool: Tool | None, *, ok: bool
+        self,
+        call: ToolCall,
+        result: ToolResult,
+        note: str,
+        tool: Tool | None,
+        *,
+        ok: bool,
+        ran: bool = True,
     ) -> Message:
         text = clean_text(result.text) or ("done" if ok else "failed")
         if note:
             text = f"{text}\n{note}"
-        trust = WORLD_RESULT_TRUST if tool and tool.effect == "world" else OWN_RESULT_TRUST
+        outside = tool is not None and (tool.effect == "world" or tool.foreign)
+        trust = WORLD_RESULT_TRUST if outside else OWN_RESULT_TRUST
+        origin = Provenance("tool", call.name, trust) if ran else Provenance("runtime", NOT_RUN)
+        parts: tuple[Part, ...] = (Text(text),)
+        if result.data is not None and self._blobs is not None:
+            kept = self._blobs.keep(result.data)
+            parts = (
+                Text(text),
+                Blob(kept, "application/octet-stream", len(result.data), 0, kept[:12]),
+            )
         return Message(
             role="tool",
-            parts=(Text(text),),
+            parts=parts,
             tool_call_id=call.id,
             name=call.name,
             kind="reading" if result.reference else "talk",
             speaker=call.name,
-            provenance=Provenance("tool", call.name, trust),
+            provenance=origin,
             ok=ok,
             reference=result.reference,
         )
+
+
+def _env(tool: Tool) -> dict[str, str]:
+    """The variables that the function may see. Raises ToolFailed for one that is not set."""
+    names = getattr(tool.terms, "env", ())
+    for name in names:
+        if name not in os.environ:
+            raise ToolFailed(f"{tool.name}: the variable {name} is not set; a person has to set it")
+    return {name: os.environ[name] for name in names}
+
+
+def _result(tool: Tool, answer: object) -> ToolResult:
+    """What a function gave, as a result. Raises ToolFailed for more than can be kept: part of it
+    would look like all of it."""
+    limit = TOOL_MEGABYTES << 20
+    size = len(answer.text) if isinstance(answer, ToolResult) else 0
+    if isinstance(answer, str | bytes | bytearray | memoryview):
+        size = len(answer)
+    if size <= limit:
+        if isinstance(answer, ToolResult):
+            return answer
+        if isinstance(answer, bytes | bytearray | memoryview):
+            return _of_bytes(bytes(answer))
+        if not isinstance(answer, str):
+            answer = json.dumps(answer, ensure_ascii=False, default=str)
+            size = len(answer)
+    if size > limit:
+        raise ToolFailed(
+            f"{tool.name} gave {size:,} characters, and at most {limit:,} are kept; nothing of it"
+            " was: ask for less"
+        )
+    return ToolResult(str(answer))
+
+
+def _of_bytes(data: bytes) -> ToolResult:
+    try:
+        return ToolResult(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return ToolResult(f"{len(data):,} bytes that are no text", data=data)
 
 
 def _arguments(call: ToolCall) -> dict[str, object]:

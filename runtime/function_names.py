@@ -6,6 +6,7 @@ table against the functions in tools/.
 
 from collections.abc import Iterable, Mapping
 
+# The agent's own memory: what a definition that says nothing about `tools` has.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "core": ("core_append", "core_edit", "core_rewrite"),
     "recall": ("recall_search",),
@@ -13,11 +14,30 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "pages": ("page_in", "page_find", "page_pin", "page_unpin"),
     "clock": ("clock_now",),
 }
+# What reaches beyond it: an agent has of these what its definition names. A group of one function
+# is called like it.
+WORK: Mapping[str, tuple[str, ...]] = {
+    "files": (
+        "read_file",
+        "list_files",
+        "grep_files",
+        "read_document",
+        "write_file",
+        "edit_file",
+    ),
+    "http_get": ("http_get",),
+    "python": ("python",),
+    "shell": ("shell",),
+    "ask_user": ("ask_user",),
+}
+ALL_GROUPS: Mapping[str, tuple[str, ...]] = {**GROUPS, **WORK}
+WRITING = ("write_file", "edit_file")  # of the group files, where its option `write` allows it
 
 
 def names(groups: Mapping[str, tuple[str, ...]] = GROUPS) -> tuple[str, ...]:
     """Every name that may stand under `tools`: groups first, then functions."""
-    return (*groups, *(name for functions in groups.values() for name in functions))
+    functions = (name for functions in groups.values() for name in functions)
+    return tuple(dict.fromkeys((*groups, *functions)))
 
 
 def expand(

@@ -5,6 +5,7 @@ The flag is one more argument of every function; whoever runs the call never see
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from pagemind.runtime.message import ToolCall
@@ -27,11 +28,8 @@ def with_heartbeat(tools: Iterable[Tool]) -> list[Tool]:
     for tool in tools:
         properties = {**tool.parameters["properties"], FLAG: _PARAMETER}
         parameters = {**tool.parameters, "properties": properties}
-        beating.append(
-            HeartbeatTool(
-                tool.name, tool.description, tool.function, parameters, tool.effect, tool.arguments
-            )
-        )
+        same = {each.name: getattr(tool, each.name) for each in fields(tool)}
+        beating.append(HeartbeatTool(**{**same, "parameters": parameters}))
     return beating
 
 

@@ -81,6 +81,8 @@ def _messages(state: State) -> Iterator[Finding]:
     loose: list[str] = []
     split: list[str] = []
     open_turns = {row.turn for row in state.turns.unfinished()}
+    if waits := state.database.meta("approval"):  # a call that waits has no result yet
+        open_turns.add(json.loads(waits)["turn"])
     expected, last = 1, state.journal.last_seq
     waiting: list[str] = []  # the ids of calls whose results are due
     caller: Message | None = None

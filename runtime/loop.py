@@ -5,11 +5,12 @@
 A turn runs until the model answers without a tool call (design D1), or a limit ends it by name.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Protocol
 
+from pagemind.runtime.approvals import Approvals, WaitsForApproval
 from pagemind.runtime.arguments import plain_arguments
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
@@ -28,8 +29,9 @@ from pagemind.runtime.message import (
 )
 from pagemind.runtime.model import ModelReply
 from pagemind.runtime.model_caller import Interrupted, ModelCaller
+from pagemind.runtime.person import Consent, Person
 from pagemind.runtime.queue_manager import QueueManager
-from pagemind.runtime.settings import EMPTY_RETRIES, MAX_CALLS, NUDGE_AT
+from pagemind.runtime.settings import EMPTY_RETRIES, MAX_CALLS, NUDGE_AT, REQUIRED_NUDGES
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 from pagemind.runtime.tool import ToolContext
@@ -57,6 +59,7 @@ class Loop:
         queue_manager: QueueManager,
         executor: FunctionExecutor,
         tool_context: MakeContext,
+        approvals: Approvals,
         heartbeat: bool,
         day_budget: float | None,
         spent_beside: Callable[[datetime], float],
@@ -67,13 +70,26 @@ class Loop:
         self._queue_manager = queue_manager
         self._executor = executor
         self._tool_context = tool_context
+        self.approvals = approvals
+        self.person: Person | None = None  # who is there, for functions that ask
         self.heartbeat = heartbeat
         self._day_budget = day_budget
         self._spent_beside = spent_beside
         self._zone = zone
 
-    def run(self, turn: Turn, observer: Observer, cancel: CancelToken) -> StopReason:
-        """Steps until one of them ends the turn. Raises Cancelled, ModelError, LimitExceeded."""
+    def run(
+        self,
+        turn: Turn,
+        observer: Observer,
+        cancel: CancelToken,
+        consent: Consent | None = None,
+    ) -> StopReason:
+        """Steps until one of them ends the turn; before them, with `consent`, the calls of which
+        the first waited for it. Raises Cancelled, ModelError, LimitExceeded."""
+        if consent is None:
+            self.approvals.lapse()
+        elif stop := self._go_on(turn, observer, cancel, consent):
+            return stop
         while True:
             if stop := self.step(turn, observer, cancel):
                 return stop
@@ -123,20 +139,72 @@ class Loop:
         if not calls:
             if reply.finish == "length":
                 turn.warnings.append("the reply was cut off by the output limit")
-            return "answered"
+            return self._answered(turn)
+        cut_off = len(reply.tool_calls) - 1 if reply.finish == "length" else None
+        return self._call_all(turn, step, calls, observer, cancel, cut_off=cut_off)
+
+    def _go_on(
+        self, turn: Turn, observer: Observer, cancel: CancelToken, consent: Consent
+    ) -> StopReason | None:
+        """The calls of the newest reply that have no result, the first with its consent."""
+        _, calls = self.approvals.open_calls()
+        step = self._state.history.last_step
+        return self._call_all(turn, step, calls, observer, cancel, consent=consent)
+
+    def _call_all(
+        self,
+        turn: Turn,
+        step: int,
+        calls: Sequence[ToolCall],
+        observer: Observer,
+        cancel: CancelToken,
+        *,
+        cut_off: int | None = None,
+        consent: Consent | None = None,
+    ) -> StopReason | None:
         spoke = False
         for at, call in enumerate(calls):
             cancel.check()
             if at and (stop := turn.stuck()):
                 return stop  # mend() gives the calls that are left their results
-            cut_off = reply.finish == "length" and at == len(reply.tool_calls) - 1
-            spoke = self._execute(turn, step, call, observer, cut_off=cut_off) or spoke
+            try:
+                spoke |= self._execute(
+                    turn, step, call, observer, cancel, cut_off=at == cut_off, consent=consent
+                )
+            except WaitsForApproval as waits:
+                turn.pending = waits.request
+                turn.reasons.append(f"approval: {waits}")
+                return "approval"
+            consent = None  # it was for one call
         if self.heartbeat and spoke and not any(map(wants_heartbeat, calls)):
-            return "answered"
+            return self._answered(turn)
         if self.heartbeat and not any(map(wants_heartbeat, calls)):
             # The paper's protocol ends here; a turn that said nothing yet goes on, because weak
             # models forget the flag and the person would get no answer.
-            return "answered" if turn.texts else None
+            return self._answered(turn) if turn.texts else None
+        return None
+
+    def _answered(self, turn: Turn) -> StopReason | None:
+        """The end of a turn, unless a function is left that it must have called."""
+        names = self._executor.missing(turn.number)
+        if not names:
+            return "answered"
+        listed = ", ".join(names)
+        if turn.nudges >= REQUIRED_NUDGES:
+            turn.reasons.append(f"required: {listed} was not called")
+            return "required"
+        turn.nudges += 1
+        self._queue_manager.append(
+            Message(
+                "user",
+                (Text(load("required").fill(names=listed).strip()),),
+                kind="notice",
+                turn=turn.number,
+                conversation=turn.conversation,
+                speaker="pagemind",
+                provenance=Provenance("runtime", "required"),
+            )
+        )
         return None
 
     def _with_ids(self, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
@@ -186,7 +254,15 @@ class Loop:
         return message
 
     def _execute(
-        self, turn: Turn, step: int, call: ToolCall, observer: Observer, *, cut_off: bool
+        self,
+        turn: Turn,
+        step: int,
+        call: ToolCall,
+        observer: Observer,
+        cancel: CancelToken,
+        *,
+        cut_off: bool,
+        consent: Consent | None,
     ) -> bool:
         """Run one call; whether it spoke to the person."""
         times = turn.meet(call)
@@ -203,8 +279,10 @@ class Loop:
             placed = replace(message, turn=turn.number, conversation=turn.conversation)
             return self._queue_manager.append(placed, step=step)
 
+        context = self._tool_context(call.id, turn.number)
+        context = replace(context, person=self.person, cancel=cancel)
         outcome = self._executor.execute(
-            call, self._tool_context(call.id, turn.number), store, cut_off=cut_off, note=note
+            call, context, store, cut_off=cut_off, note=note, consent=consent
         )
         turn.message_ids.append(outcome.message.short_id)
         turn.record(

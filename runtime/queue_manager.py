@@ -78,6 +78,7 @@ class QueueManager:
         self._count = context.counter.count
         self.observer: Observer = ignore
         self.watch: Observer = ignore  # of what is stored, turn or not
+        self.before_append: Callable[[Message], None] = lambda message: None
         self.pinning = Pinning(
             state, count=self._count, zone=zone, budget=lambda: pin_budget(self.measure())
         )
@@ -145,6 +146,7 @@ class QueueManager:
         and shown as an excerpt."""
         state = self._state
         with state.database.transaction():
+            self.before_append(message)
             whole = self._context.counter.message(message)
             stored, pause = state.journal.append(message, tokens=whole, step=step)
             view = View("reading") if stored.kind == "reading" else View()

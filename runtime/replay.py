@@ -32,6 +32,7 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import Hit
 from pagemind.runtime.state.dump import restore
 from pagemind.runtime.state.state import State
+from pagemind.runtime.person import Consent
 from pagemind.runtime.tool import Tool, ToolContext, ToolResult, takes_context
 from pagemind.runtime.trace import Observer, ignore
 from pagemind.runtime.trace_file import TraceLine
@@ -244,6 +245,9 @@ class _Stage(Runtime):
         try:
             if body["do"] == "retry":
                 result = self._agent.retry(observer=observer)
+            elif body["do"] == "approve":
+                consent = Consent(body["allowed"], body["always"], body["reason"])
+                result = self._agent.approve(consent, observer=observer)
             else:
                 result = self._agent.handle(event_from_json(body), observer=observer)
             # In the record the next turn may have come before the flush that was due.

@@ -300,9 +300,9 @@ class Runtime:
         return recording
 
     def _tools(self, definition: AgentDefinition) -> list[Tool]:
-        from pagemind.tools import find
+        from pagemind.tools import of_definition
 
-        return find(definition.functions)
+        return of_definition(definition)
 
     def _embedder_of(self, definition: AgentDefinition) -> Embedder | None:
         if self._embedder is not None:

@@ -286,6 +286,27 @@ TASK_RETRY_MAX_SECONDS = 60.0
 TASK_FAULTS = 100  # failed inputs that a report names; the others are counted
 TASK_REPLY_TOKENS = 300  # of one reply, where a plan has to guess
 
+# --- functions for real work (docs/tools.md) ----------------------------------------------------
+
+TOOL_SECONDS = 300.0  # that one call may take, where nothing else is said
+TOOL_MEGABYTES = 16  # of one result; a larger one is refused, not cut: nothing is lost unseen
+FILE_BYTES = 16 << 20  # of a text file that is read, searched or edited
+FILE_TOKENS_SAMPLE = 4000  # characters that tell how many make a token, for parts of equal size
+FILES_LISTED = 500
+FILES_WALKED = 50_000  # names that one listing or search looks at
+GREP_MATCHES = 100
+GREP_LINE_CHARS = 300  # of a line that is shown
+GREP_SECONDS = 10.0  # of one search, and of one pattern on one line: some never end
+HTTP_SECONDS = 30.0
+HTTP_MEGABYTES = 8.0
+HTTP_REDIRECTS = 5
+PYTHON_SECONDS = 10.0
+PYTHON_MEGABYTES = 512  # of address space: the interpreter itself takes some forty
+SHELL_SECONDS = 60.0
+PROCESS_OUTPUT_BYTES = 4 << 20  # of what a process prints; it is stopped there
+PROCESS_FILE_BYTES = 64 << 20  # of one file that Python code writes
+REQUIRED_NUDGES = 2  # how often a turn is told what it must call before it ends
+
 # --- the command line ---------------------------------------------------------------------------
 
 CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two

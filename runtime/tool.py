@@ -17,17 +17,23 @@ or the world (the default: never repeated silently after a crash).
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from pagemind.runtime.errors import BadArguments, UnknownTool
 from pagemind.runtime.model import ToolSchema
+from pagemind.runtime.settings import TOOL_SECONDS
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from pagemind.runtime.cancel import CancelToken
+    from pagemind.runtime.earlier import Earlier
+    from pagemind.runtime.person import Person
     from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall
+    from pagemind.runtime.tool_use import Terms
 
 Effect = Literal["none", "memory", "world"]
 _ARGUMENT = re.compile(r"^(\w+):\s*(.*)$")
@@ -35,7 +41,12 @@ _ARGUMENT = re.compile(r"^(\w+):\s*(.*)$")
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may touch. `result_tokens` is how long its answer may be before it is cut."""
+    """What a tool may touch. `result_tokens` is how long its answer may be before it is cut.
+
+    `terms` is what the definition says about this function, with paths relative to `folder`; `env`
+    holds the variables that it may see, and no others; `person` is who can be asked something, if
+    somebody is there; `earlier` knows what a function answered before.
+    """
 
     agent: str
     core: "Core"
@@ -46,6 +57,13 @@ class ToolContext:
     result_tokens: int
     turn: int
     call_id: str = ""
+    reading_tokens: int = 0  # of one part of something that is read; 0: as result_tokens
+    terms: "Terms | None" = None
+    folder: Path = Path()
+    env: Mapping[str, str] = field(default_factory=dict)
+    person: "Person | None" = None
+    cancel: "CancelToken | None" = None
+    earlier: "Earlier | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +74,7 @@ class ToolResult:
     reference: dict[str, Any] | None = None  # a reading of a page or message: stored as reference
     speech: str | None = None  # protocol heartbeat: text for the person
     shown: "tuple[Hit, ...]" = ()  # what of memory the model sees in it
+    data: bytes | None = None  # what is no text: kept beside the database
 
 
 @dataclass(frozen=True)
@@ -68,6 +87,10 @@ class Tool:
     parameters: dict[str, Any]
     effect: Effect
     arguments: "type[BaseModel]"
+    # What it answers comes from outside and is trusted as little as what the world says.
+    foreign: bool = False
+    seconds: float | None = TOOL_SECONDS  # that a call may take; None: it keeps to a time itself
+    terms: "Terms | None" = None  # as the definition says; None: allowed without more
 
     @property
     def schema(self) -> ToolSchema:
@@ -135,21 +158,31 @@ def _slim(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def tool(
-    effect: Effect = "world", name: str | None = None
+    effect: Effect = "world",
+    name: str | None = None,
+    *,
+    foreign: bool = False,
+    seconds: float | None = TOOL_SECONDS,
 ) -> Callable[[Callable[..., str | ToolResult]], Tool]:
     """Make a function a Tool. It may take `ctx: ToolContext`; the rest are the model's arguments.
+    A call that takes longer than `seconds` is given up (one with effect "memory" is not).
 
     Raises TypeError for a function without a docstring or with an unannotated parameter.
     """
 
     def wrap(function: Callable[..., str | ToolResult]) -> Tool:
-        return make_tool(function, effect=effect, name=name)
+        return make_tool(function, effect=effect, name=name, foreign=foreign, seconds=seconds)
 
     return wrap
 
 
 def make_tool(
-    function: Callable[..., str | ToolResult], *, effect: Effect = "world", name: str | None = None
+    function: Callable[..., str | ToolResult],
+    *,
+    effect: Effect = "world",
+    name: str | None = None,
+    foreign: bool = False,
+    seconds: float | None = TOOL_SECONDS,
 ) -> Tool:
     """The Tool of a plain function; see `tool`."""
     from pydantic import ConfigDict, Field, create_model
@@ -180,7 +213,8 @@ def make_tool(
         "properties": {k: _slim(v) for k, v in schema.get("properties", {}).items()},
         "required": schema.get("required", []),
     }
-    return Tool(name or function.__name__, description, function, parameters, effect, model)
+    called = name or function.__name__
+    return Tool(called, description, function, parameters, effect, model, foreign, seconds)
 
 
 def takes_context(function: Callable[..., Any]) -> bool:
@@ -205,10 +239,14 @@ class ToolRegistry:
         return len(self._tools)
 
     def names(self) -> list[str]:
-        return list(self._tools)
+        return [each.name for each in self._offered()]
 
     def schemas(self) -> tuple[ToolSchema, ...]:
-        return tuple(each.schema for each in self._tools.values())
+        return tuple(each.schema for each in self._offered())
+
+    def _offered(self) -> list[Tool]:
+        """Those that are not denied: the model need not know of what it cannot have."""
+        return [t for t in self._tools.values() if t.terms is None or t.terms.rule != "deny"]
 
     def find(self, name: str) -> Tool:
         """The tool of that name. Raises UnknownTool with the valid names and the nearest."""
@@ -216,5 +254,5 @@ class ToolRegistry:
             return self._tools[name]
         close = get_close_matches(name, self._tools, n=1)
         nearest = f" Did you mean {close[0]}?" if close else ""
-        valid = ", ".join(self._tools) or "none"
+        valid = ", ".join(self.names()) or "none"
         raise UnknownTool(f"no function is called {name!r}.{nearest} Functions: {valid}.")

@@ -81,7 +81,15 @@ class Kit:
         return message
 
     def run(self, name: str, arguments: str = "{}", **more: Any) -> Outcome:
-        context = cast(ToolContext, SimpleNamespace())
+        context = cast(
+            ToolContext,
+            SimpleNamespace(
+                cancel=None,
+                person=None,
+                turn=1,
+                agent="ada",
+            ),
+        )
         return self.executor.execute(ToolCall("c1", name, arguments), context, self.store, **more)
 
 
@@ -112,7 +120,17 @@ def test_what_a_search_shows_is_noted_with_its_result(kit: Kit) -> None:
 
     with pytest.raises(LostAgent):
         kit.executor.execute(
-            ToolCall("c1", "shows", "{}"), cast(ToolContext, SimpleNamespace()), full
+            ToolCall("c1", "shows", "{}"),
+            cast(
+                ToolContext,
+                SimpleNamespace(
+                    cancel=None,
+                    person=None,
+                    turn=1,
+                    agent="ada",
+                ),
+            ),
+            full,
         )
     assert not kit.state.accesses.read("recall", [7])
     assert kit.run("shows").ok
@@ -129,7 +147,17 @@ def test_effect_and_result_commit_together(kit: Kit) -> None:
 
     with pytest.raises(LostAgent):
         kit.executor.execute(
-            ToolCall("c1", "note", '{"key": "k"}'), cast(ToolContext, SimpleNamespace()), full
+            ToolCall("c1", "note", '{"key": "k"}'),
+            cast(
+                ToolContext,
+                SimpleNamespace(
+                    cancel=None,
+                    person=None,
+                    turn=1,
+                    agent="ada",
+                ),
+            ),
+            full,
         )
     assert kit.state.database.meta("k") == ""
 

@@ -3,7 +3,7 @@
 import pkgutil
 from importlib import import_module
 
-from pagemind.runtime.function_names import GROUPS, expand, names
+from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand, names
 from pagemind.runtime.tool import Tool
 
 
@@ -17,7 +17,7 @@ def test_the_table_names_exactly_the_functions_that_exist() -> None:
         import_module(f"pagemind.tools.{m.name}") for m in pkgutil.iter_modules(package.__path__)
     ]
     found = {v.name for module in modules for v in vars(module).values() if isinstance(v, Tool)}
-    assert found - {"send_message"} == {name for group in GROUPS.values() for name in group}
+    assert found - {"send_message"} == {name for group in ALL_GROUPS.values() for name in group}
 
 
 def test_no_function_stands_in_two_groups() -> None:

@@ -5,6 +5,8 @@ definition's `tools:` may name.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pagemind.runtime.tool import Tool
 from pagemind.tools.archival import (
@@ -13,11 +15,20 @@ from pagemind.tools.archival import (
     archival_insert,
     archival_search,
 )
+from pagemind.tools.ask_user import ask_user
 from pagemind.tools.clock import clock_now
 from pagemind.tools.core import core_append, core_edit, core_rewrite
+from pagemind.tools.documents import read_document
+from pagemind.tools.files import edit_file, grep_files, list_files, read_file, write_file
 from pagemind.tools.pages import page_find, page_in, page_pin, page_unpin
+from pagemind.tools.python import python
 from pagemind.tools.recall import recall_search
+from pagemind.tools.shell import shell
 from pagemind.tools.speech import send_message
+from pagemind.tools.web import http_get
+
+if TYPE_CHECKING:
+    from pagemind.runtime.definition import AgentDefinition
 
 GROUPS: dict[str, tuple[Tool, ...]] = {
     "core": (core_append, core_edit, core_rewrite),
@@ -25,9 +36,14 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "archival": (archival_insert, archival_search, archival_edit, archival_delete),
     "pages": (page_in, page_find, page_pin, page_unpin),
     "clock": (clock_now,),
+    "files": (read_file, list_files, grep_files, read_document, write_file, edit_file),
+    "http_get": (http_get,),
+    "python": (python,),
+    "shell": (shell,),
+    "ask_user": (ask_user,),
 }
 
-__all__ = ["GROUPS", "find", "send_message"]
+__all__ = ["GROUPS", "find", "of_definition", "send_message"]
 
 
 def find(names: Iterable[str]) -> list[Tool]:
@@ -42,3 +58,17 @@ def find(names: Iterable[str]) -> list[Tool]:
             every[name].name
         )
     return [tool for tool in every.values() if tool.name in wanted]
+
+
+def of_definition(definition: "AgentDefinition") -> list[Tool]:
+    """The functions of a definition with their terms: those of the table, then the person's own.
+    Raises DefinitionError for one of these that cannot be imported."""
+    from pagemind.tools.own import import_tool
+
+    every = {tool.name: tool for tools in GROUPS.values() for tool in tools}
+    return [
+        import_tool(use, definition.source)
+        if use.own
+        else replace(every[use.name], terms=use.terms)
+        for use in definition.uses
+    ]

@@ -5,6 +5,7 @@ updated or deleted except by erasure. What was rewound (lines.py) stays, and is 
 get(), range() and of_turn().
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.message import Message, parts_from_json, parts_to_json
 from pagemind.runtime.settings import CONVERSATION_PAUSE_SECONDS, TIME_PAUSE_SECONDS
 from pagemind.runtime.state.database import Database, Row
-from pagemind.runtime.state.lines import Lines
+from pagemind.runtime.state.lines import Lines, on_line
 from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
 
 _COLUMNS = (
@@ -22,6 +23,7 @@ _COLUMNS = (
 
 
 _ENDLESS = 1 << 62
+_LATE = 5_000  # messages that newest_result() looks at
 _NEAR = 8  # messages that are read along, rather than with a query of their own
 
 
@@ -210,6 +212,17 @@ class Journal:
             (first, last),
         )
         return [message_of(row) for row in rows]
+
+    def newest_result(self, name: str, first_line: str) -> int | None:
+        """The seq of a function's newest result that begins with this line, among those of late:
+        an older one would cost more to look for than to make again."""
+        start = json.dumps(first_line + "\n", ensure_ascii=False)[:-1]  # as the content has it
+        rows = self._db.rows(
+            f"SELECT seq FROM messages WHERE seq > ? AND role = 'tool' AND speaker = ?"
+            f" AND instr(content, ?) > 0 AND {on_line('messages.seq')} ORDER BY seq DESC LIMIT 1",
+            (self.last_seq - _LATE, name, f'"text":{start}'),
+        )
+        return int(rows[0]["seq"]) if rows else None
 
     def newest(self, limit: int, *, before: int | None = None) -> list[Message]:
         """Messages that people and models said or observed, newest first."""
