@@ -12,6 +12,7 @@ from pagemind.runtime.errors import ModelError
 from pagemind.runtime.flush import Flushed
 from pagemind.runtime.message import SPEAK, Message, ToolCall
 from pagemind.runtime.model import ModelReply, Usage
+from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.settings import (
     MAX_IDENTICAL_CALLS,
@@ -88,6 +89,8 @@ class Turn:
     flushes: int = 0
     pages_written: int = 0
     empties: int = 0
+    nudges: int = 0  # to call what is required
+    pending: ApprovalRequest | None = None
     _errors_in_a_row: int = 0
     _last_call: tuple[str, str] = ("", "")
     _same_calls: int = 0
@@ -176,6 +179,7 @@ class TurnResult:
     message_ids: tuple[str, ...]
     duration_ms: float
     error: ModelError | None = None
+    pending: Mapping[str, Any] | None = None  # the call that waits: id, name, arguments, effect
     data: Any = None  # the value of a reply that was asked to fit a schema (structured.py)
 
     def as_json(self) -> dict[str, Any]:
@@ -214,6 +218,7 @@ class TurnResult:
             "window": dict(self.window),
             "message_ids": list(self.message_ids),
             "duration_ms": round(self.duration_ms, 3),
+            **({} if self.pending is None else {"pending": dict(self.pending)}),
             **({} if self.data is None else {"data": _plain(self.data)}),
         }
 
@@ -274,4 +279,5 @@ def stored_result(agent: str, row: TurnRow, text: str) -> TurnResult:
         window=stored["window"],
         message_ids=tuple(stored["message_ids"]),
         duration_ms=stored["duration_ms"],
+        pending=stored.get("pending"),
     )
