@@ -28,11 +28,11 @@ from pagemind.runtime.models.replay_model import (
     windows_of,
 )
 from pagemind.runtime.parts import Parts
+from pagemind.runtime.person import Consent
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import Hit
 from pagemind.runtime.state.dump import restore
 from pagemind.runtime.state.state import State
-from pagemind.runtime.person import Consent
 from pagemind.runtime.tool import Tool, ToolContext, ToolResult, takes_context
 from pagemind.runtime.trace import Observer, ignore
 from pagemind.runtime.trace_file import TraceLine

@@ -37,6 +37,7 @@ StopReason = Literal[
     "refused",
     "model_error",
     "approval",
+    "required",
 ]
 
 

@@ -18,11 +18,12 @@ FLOORS: dict[int, str] = {
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls
-          fifo_queue tool_use person request_digest document intake faces naming eval_cases image_header
-          trace_file config exchange""",
+          fifo_queue tool_use person request_digest document intake faces naming eval_cases
+          image_header trace_file config exchange""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
-    4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline approvals turn_rules earlier usual_words
+    4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline
+          approvals turn_rules earlier usual_words
           archival_memory core_editor attachment page_reader page_finder passage_reader pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives

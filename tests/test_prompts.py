@@ -9,7 +9,9 @@ from pagemind.runtime.template import available, load
 from pagemind.runtime.tokens import TokenCounter
 
 ROOT = Path(__file__).resolve().parents[1]
-ROW = re.compile(r"^\| `(\w+)\.md` \| .+ \| `((?:runtime|tools)/[\w/]+\.py)` \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| `(\w+)\.md` \| .+ \| `((?:runtime|tools)/[\w/]+\.py)` \| (.+) \|$", re.MULTILINE
+)
 ROWS = {
     name: (filler, set(re.findall(r"`(\w+)`", variables)))
     for name, filler, variables in ROW.findall((ROOT / "prompts" / "README.md").read_text())
