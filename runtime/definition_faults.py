@@ -124,13 +124,12 @@ def _keys_at(root: "type[BaseModel]", path: Path) -> list[str]:
 
 
 def _section_in(annotation: object) -> "type[BaseModel] | None":
-    """The section of `ModelSpec | None`, `tuple[Endpoint, ...]` or `dict[Label, BlockSpec]`."""
+    """The section of `ModelSpec | None`, `tuple[Endpoint, ...]` or `Annotated[Save, …] | None`."""
     from pydantic import BaseModel
 
-    for option in (annotation, *get_args(annotation)):
-        if isinstance(option, type) and issubclass(option, BaseModel):
-            return option
-    return None
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for each in get_args(annotation) if (found := _section_in(each))), None)
 
 
 def written_keys(model: Any) -> Iterator[Fault]:

@@ -13,6 +13,7 @@ from pagemind.runtime import settings
 from pagemind.runtime.definition_parts import ModelName, Number, Section, Whole, Words
 from pagemind.runtime.errors import InvalidName
 from pagemind.runtime.naming import checked_name
+from pagemind.runtime.tasks.named_checks import ALONE, OWN, Range, spelt_range
 from pagemind.runtime.tasks.text import Text
 
 Many = Literal["per_input", "shared"]
@@ -130,6 +131,15 @@ Policy = Annotated[OnError, BeforeValidator(_spelt_policy)]
 SchemaRef = dict[str, Any] | Words  # a JSON schema, or the file that holds it
 
 
+def _true(value: Any) -> Any:
+    if value is not True:
+        raise ValueError("must be true, or left out")
+    return value
+
+
+Yes = Annotated[bool, BeforeValidator(_true)]
+
+
 class Check(Section):
     """What a text must be: all that is said here holds. `of` is the reply where nothing is said."""
 
@@ -137,6 +147,14 @@ class Check(Section):
     lacks: Several = ()
     regex: Words | None = None
     json_schema: SchemaRef | None = Field(default=None, alias="schema")
+    not_empty: Yes = False
+    is_json: Yes = Field(default=False, alias="json")
+    number: Annotated[Range, BeforeValidator(spelt_range)] | None = None
+    one_of: Several = ()
+    min_words: Whole | None = Field(default=None, ge=1)
+    max_words: Whole | None = Field(default=None, ge=1)
+    max_characters: Whole | None = Field(default=None, ge=1)
+    check: Words | None = None
     of: Templated | None = None
 
     @field_validator("regex")
@@ -152,8 +170,35 @@ class Check(Section):
     @model_validator(mode="after")
     def _says(self) -> Self:
         if not self.model_fields_set - {"of"}:
-            raise ValueError("must say what holds: contains, lacks, regex or schema")
+            keys = [field.alias or name for name, field in type(self).model_fields.items()]
+            raise ValueError(f"must say what holds: {', '.join(keys[:-1])}")
+        if self.min_words and self.max_words and self.min_words > self.max_words:
+            raise ValueError("min_words is more than max_words: no text is such")
         return self
+
+    @field_validator("check")
+    @classmethod
+    def _is_function(cls, value: str | None) -> str | None:
+        if value is not None and not OWN.fullmatch(value):
+            raise ValueError(f"{value!r} is no function: write it like mypackage.checks:is_polite")
+        return value
+
+
+def _spelt_check(value: Any) -> Any:
+    """A check that needs no more than its name may stand as that."""
+    if not isinstance(value, str):
+        return value
+    if value in ALONE:
+        return {value: True}
+    if ":" in value:
+        return {"check": value}
+    raise ValueError(
+        f"{value!r} is no check that its name alone can say: {', '.join(ALONE)}, or a function"
+        " such as mypackage.checks:is_polite; others are {contains: …}"
+    )
+
+
+SpeltCheck = Annotated[Check, BeforeValidator(_spelt_check)]
 
 
 class Save(Section):
@@ -190,13 +235,13 @@ class Action(Section):
     call: Words | None = None
     arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
     on_unknown: OnUnknown | None = None
-    condition: Check | None = Field(default=None, alias="if")
+    condition: SpeltCheck | None = Field(default=None, alias="if")
     then: "tuple[Action, ...]" = ()
     otherwise: "tuple[Action, ...]" = Field(default=(), alias="else")
     repeat: "tuple[Action, ...]" = ()
-    until: Check | None = None
+    until: SpeltCheck | None = None
     at_most: Whole | None = Field(default=None, ge=1, le=10_000)
-    expect: Check | None = None
+    expect: SpeltCheck | None = None
     save: Annotated[Save, BeforeValidator(_spelt_save)] | None = None
     named: Words | None = Field(default=None, alias="as")
     budget: Bounds | None = None

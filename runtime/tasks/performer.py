@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pagemind.runtime.agent import Agent
-from pagemind.runtime.errors import TemplateError
+from pagemind.runtime.errors import PagemindError, TemplateError
 from pagemind.runtime.state.ledger import ActionRow, Spent
 from pagemind.runtime.tasks.attempts import Attempts, Doing, Result
 from pagemind.runtime.tasks.calling import arguments_of, call
@@ -17,6 +17,7 @@ from pagemind.runtime.tasks.checks import why_not
 from pagemind.runtime.tasks.failing import ActionFailed
 from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Job
+from pagemind.runtime.tasks.named_checks import function_of
 from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
 from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.tasks.saying import say, spent_on, words
@@ -194,7 +195,14 @@ class Performer:
 
     def _why_not(self, check: Check, reply: str) -> str:
         said = reply if check.of is None else self._fill(Text.parse(check.of))
-        return why_not(check, said, self._job.task.schema(check.json_schema))
+        task = self._job.task
+        own = function_of(check.check, task.base) if check.check is not None else None
+        try:
+            return why_not(check, said, task.schema(check.json_schema), own)
+        except PagemindError:
+            raise
+        except Exception as fault:  # a function of somebody else's may raise anything
+            raise ActionFailed(f"{check.check}: {type(fault).__name__}: {fault}") from None
 
     def _must_hold(self, check: Check | None, reply: str, held: Any, *, again: bool) -> None:
         if check is not None and (why := self._why_not(check, reply)):

@@ -5,84 +5,34 @@ What can be wrong is found before anything runs: keys, schemas, files that are n
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
+from pydantic import ValidationError
 
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.definition_faults import Fault, complain, from_validation
-from pagemind.runtime.definition_parts import Section, Words
 from pagemind.runtime.errors import DefinitionError, NotFound, UserError
 from pagemind.runtime.settings import MAX_TASK_BYTES
-from pagemind.runtime.structured import Schema, load_schema, schema_fault
+from pagemind.runtime.structured import Schema
 from pagemind.runtime.tasks.agent_faults import agent_faults
-from pagemind.runtime.tasks.inputs import Source
-from pagemind.runtime.tasks.parts import (
-    Action,
-    AgentSpec,
-    Budget,
-    Check,
-    Inputs,
-    Many,
-    OnError,
-    OnUnknown,
-    Policy,
-    agent_name,
+from pagemind.runtime.tasks.file_faults import (
+    cross_faults,
+    every_action,
+    own_check_faults,
+    schema_faults,
 )
+from pagemind.runtime.tasks.inputs import Source
+from pagemind.runtime.tasks.parts import agent_name
 from pagemind.runtime.tasks.scope import Scope, unknown_variables
+from pagemind.runtime.tasks.spec import TaskSpec
 from pagemind.runtime.yaml_reader import Document, Kind, decode, read
 from pagemind.runtime.yaml_reader import Path as KeyPath
 
 _KIND = Kind("a task", "agent: …", MAX_TASK_BYTES, "put long texts into files of input")
-
-
-def _spelt_agent(value: Any) -> Any:
-    return value if isinstance(value, dict) else {"existing": value}
-
-
-class AgentUse(AgentSpec):
-    """The agent: one that exists, by its name alone, or one that the task makes."""
-
-    definition: Words = ""
-    existing: Words = ""
-
-
-def _variable(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        raise ValueError("must be text or a number, or empty where --set gives it")
-    return None if value is None else str(value)
-
-
-def _not_empty(value: tuple[Action, ...]) -> tuple[Action, ...]:
-    if not value:
-        raise ValueError("holds nothing to do: write  - say: …  under it")
-    return value
-
-
-def _task_name(value: str) -> str:
-    return agent_name(value)
-
-
-class TaskSpec(Section):
-    """A task file as it is written."""
-
-    name: Annotated[Words, AfterValidator(_task_name)] | None = None
-    description: Words = ""
-    agent: Annotated[AgentUse, BeforeValidator(_spelt_agent)]
-    agents: Many = "shared"
-    inputs: Inputs | None = None
-    vars: dict[str, Annotated[str | None, BeforeValidator(_variable)]] = Field(default_factory=dict)
-    do: Annotated[tuple[Action, ...], AfterValidator(_not_empty)]
-    at_end: tuple[Action, ...] = ()
-    on_error: Policy = OnError()
-    on_unknown: OnUnknown = "ask"
-    budget: Budget = Budget()
-
-    _document: Document = PrivateAttr(default_factory=lambda: Document({}, "", {}))
 
 
 @dataclass(frozen=True)
@@ -120,14 +70,15 @@ class Task:
         return Source(self.spec.inputs, self.base, stdin) if self.spec.inputs else None
 
     def check_agent(self, definition: AgentDefinition, functions: Mapping[str, Any]) -> None:
-        """Raises DefinitionError for a block or function that the agent does not have.
-        `functions` are the parameters of each, by name."""
+        """Raises DefinitionError for a block or function that the agent does not have, and for a
+        check of one's own that is not there. `functions` are the parameters of each, by name."""
         blocks = set(definition.blocks)
         faults = [
             fault
             for path, action in every_action(self.spec)
             for fault in agent_faults(path, action, blocks, functions)
         ]
+        faults += own_check_faults(self.spec, self.base)
         if faults:
             raise complain(self.spec._document, faults)
 
@@ -158,7 +109,7 @@ def parse_task(text: str, path: Path, set: Mapping[str, str] | None = None) -> T
     except ValidationError as error:
         raise complain(document, _told(document, error)) from None
     spec._document = document
-    faults = [*_cross_checks(spec)]
+    faults = [*cross_faults(spec)]
     vars = {**spec.vars, **given}
     if strange := [name for name in given if name not in spec.vars]:
         close = get_close_matches(strange[0], spec.vars, n=1)
@@ -173,7 +124,7 @@ def parse_task(text: str, path: Path, set: Mapping[str, str] | None = None) -> T
         if value is None
     ]
     schemas: dict[str, Schema] = {}
-    faults += _schema_faults(spec, path.parent, schemas)
+    faults += schema_faults(spec, path.parent, schemas)
     if faults:
         raise complain(document, faults)
     task = Task(
@@ -198,21 +149,6 @@ def parse_task(text: str, path: Path, set: Mapping[str, str] | None = None) -> T
     return task
 
 
-def every_action(spec: TaskSpec) -> Iterator[tuple[KeyPath, Action]]:
-    """All of them, those inside others too, each with where it stands."""
-
-    def inside(actions: tuple[Action, ...], path: KeyPath) -> Iterator[tuple[KeyPath, Action]]:
-        for at, action in enumerate(actions):
-            here = (*path, at)
-            yield here, action
-            yield from inside(action.then, (*here, "then"))
-            yield from inside(action.otherwise, (*here, "else"))
-            yield from inside(action.repeat, (*here, "repeat"))
-
-    yield from inside(spec.do, ("do",))
-    yield from inside(spec.at_end, ("at_end",))
-
-
 def _name_of(path: Path) -> str:
     try:
         return agent_name(path.stem)
@@ -233,56 +169,6 @@ def _told(document: Document, error: ValidationError) -> list[Fault]:
             message = "must be a JSON schema, or the path of a file that holds one"
         faults.setdefault(short, message)
     return list(faults.items())
-
-
-def _cross_checks(spec: TaskSpec) -> Iterator[Fault]:
-    if spec.agent.existing and spec.agent.model_fields_set != {"existing"}:
-        yield ("agent",), "is a name, or a mapping with definition"
-    elif not spec.agent.existing and not spec.agent.definition:
-        yield ("agent",), "needs definition: what it is made from"
-    if spec.agents == "per_input":
-        if spec.agent.existing:
-            yield (
-                ("agents",),
-                "per_input makes an agent for each input: write agent: {definition: …}",
-            )
-        if spec.inputs is None:
-            yield ("agents",), "per_input is about inputs, and there are none"
-    for name in spec.vars:
-        if not name.isidentifier():
-            yield ("vars", name), "is no name of a variable: letters, digits and _"
-
-
-def _schema_faults(spec: TaskSpec, base: Path, loaded: dict[str, Schema]) -> Iterator[Fault]:
-    """Loads the schemas that are named by their file."""
-
-    def fault_of(written: dict[str, Any] | str | None) -> str:
-        if isinstance(written, str):
-            try:
-                loaded[written] = load_schema(base / Path(written).expanduser())
-            except UserError as error:
-                return error.message
-        return schema_fault(written) if isinstance(written, dict) else ""
-
-    for path, action in every_action(spec):
-        places: list[tuple[KeyPath, dict[str, Any] | str | None]] = [
-            ((*path, "schema"), action.json_schema)
-        ]
-        for key, check in _checks(action):
-            places.append(((*path, key, "schema"), check.json_schema))
-        for place, written in places:
-            if fault := fault_of(written):
-                yield place, fault
-
-
-def _checks(action: Action) -> Iterator[tuple[str, Check]]:
-    for key, check in (
-        ("if", action.condition),
-        ("until", action.until),
-        ("expect", action.expect),
-    ):
-        if check is not None:
-            yield key, check
 
 
 def fingerprint(task: Task) -> str:
