@@ -187,7 +187,7 @@ class Runtime:
             checked = checked.stating(embedding=configured.embedding)
         if checked.context_window is not None:
             check_fits(checked, self._first_protocol(checked, model), self.counter)
-        self.home.sweep()
+        self.home.sweep(again=False)
         agent_id = self.clock.new_id()
         with self.home.making(agent_id) as folder:
             state = State(folder, self.clock)

@@ -4,7 +4,7 @@ Every stop has a named reason, listed with what causes it in docs/stop-reasons.m
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -43,7 +43,9 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TurnLimits:
-    """When a turn ends by force; None is no bound. Seconds of wall time, US dollars of cost."""
+    """When a turn ends by force; None is no bound. Seconds of wall time, US dollars of cost.
+    `outer` is told between two steps what the turn has taken (steps, tokens, dollars, seconds), and
+    says why it must end where a bound that it shares with others is reached."""
 
     steps: int = MAX_STEPS
     tool_errors: int = MAX_TOOL_ERRORS
@@ -52,6 +54,7 @@ class TurnLimits:
     seconds: float = MAX_TURN_SECONDS
     tokens: int | None = None
     cost: float | None = None
+    outer: Callable[[int, Usage, float, float], tuple[StopReason, str] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,10 @@ class Turn:
             return self._stop("tokens", f"{spent:,} of {limits.tokens:,} tokens")
         if limits.cost is not None and self.cost >= limits.cost:
             return self._stop("cost", f"{self.cost:.4f} of {limits.cost:g} US dollars")
+        if limits.outer is not None:
+            told = limits.outer(self.steps, self.usage, self.cost, now - self.started)
+            if told is not None:
+                return self._stop(*told)
         if day_cost_left is not None and day_cost_left <= 0:
             return self._stop("cost", "the day's budget is spent")
         return self.stuck()

@@ -63,7 +63,15 @@ class Bench:
     def task(self, text: str, set: dict[str, str] | None = None, head: str = HEAD) -> Task:
         return load_task(self.file("task.yaml", head + text), set)
 
-    def run(self, text: str | Task, cancel: CancelToken | None = None, **answers: Any) -> Report:
+    def run(
+        self,
+        text: str | Task,
+        cancel: CancelToken | None = None,
+        *,
+        stdin: Any = None,
+        at_once: int | None = None,
+        **answers: Any,
+    ) -> Report:
         task = text if isinstance(text, Task) else self.task(text)
         self.events.clear()
         with runtime_at(self.folder / "home") as runtime:
@@ -74,6 +82,8 @@ class Bench:
                 hiring=Hiring(model=self.model, tools=self.tools),
                 watch=self.events.append,
                 cancel=cancel,
+                stdin=stdin,
+                at_once=at_once,
             )
 
     def rows(self, name: str = "out.jsonl") -> list[Any]:

@@ -32,6 +32,16 @@ Waiting = Annotated[
         help="How long to wait for a task or an agent that is in use.",
     ),
 ]
+AtOnce = Annotated[
+    int | None,
+    typer.Option(
+        "--at-once",
+        metavar="N",
+        min=1,
+        help="How many inputs run together, each with an agent of its own.",
+        show_default=False,
+    ),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Do the inputs that failed again.")]
 
 
@@ -57,6 +67,7 @@ def run(
     ] = False,
     retry: Retry = False,
     on_unknown: Unknown = None,
+    at_once: AtOnce = None,
     wait: Waiting = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
@@ -77,7 +88,9 @@ def run(
         if dry_run:
             return _dry(runtime, wanted, model, as_json)
         answers = Answers(restart=restart, go_on=go_on, retry=retry, on_unknown=on_unknown)
-        return carry_out(runtime, wanted, answers, model=model, wait=wait, as_json=as_json)
+        return carry_out(
+            runtime, wanted, answers, model=model, at_once=at_once, wait=wait, as_json=as_json
+        )
 
 
 def given(pairs: Sequence[str]) -> dict[str, str]:
@@ -97,6 +110,7 @@ def carry_out(
     answers: "Answers",
     *,
     model: str | None,
+    at_once: int | None,
     wait: float,
     as_json: bool,
 ) -> int:
@@ -118,6 +132,7 @@ def carry_out(
             watch=watch,
             cancel=cancel,
             wait=wait,
+            at_once=at_once,
         )
     if as_json:
         json_line(report.last_line())

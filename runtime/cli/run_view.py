@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.tasks.tally import Tally
 
 _BAR = 24
+_DOING = 6  # inputs that run at once, shown by name
 
 
 def json_line(body: dict[str, object]) -> None:
@@ -52,8 +53,10 @@ def status(tally: "Tally", now: float) -> list[str]:
     if left is not None and settled < (tally.total or 0):
         spent += f" · about {span(left)} left"
     lines = [head, spent]
-    if tally.doing:
-        lines.append(f"▸ {tally.doing}")
+    doing = list(tally.doing.values())  # a copy: it changes while it is shown
+    lines += [f"▸ {each}" for each in doing[:_DOING]]
+    if len(doing) > _DOING:
+        lines.append(f"  … and {len(doing) - _DOING:,} more at once")
     if tally.last_failure:
         lines.append(f"✗ {tally.last_failure}")
     return [visible(line) for line in lines]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagemind.runtime.cli.options import AsJson, HomeFolder, Last, ModelName
-from pagemind.runtime.cli.run import Retry, Unknown, Waiting
+from pagemind.runtime.cli.run import AtOnce, Retry, Unknown, Waiting
 
 if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
@@ -114,6 +114,7 @@ def resume(
     model: ModelName = None,
     retry: Retry = False,
     on_unknown: Unknown = None,
+    at_once: AtOnce = None,
     wait: Waiting = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
@@ -130,7 +131,9 @@ def resume(
     with opened(home) as runtime:
         wanted = stored_task(Report.of(_ledger(runtime), task).row)
         answers = Answers(retry=retry, on_unknown=on_unknown)
-        return carry_out(runtime, wanted, answers, model=model, wait=wait, as_json=as_json)
+        return carry_out(
+            runtime, wanted, answers, model=model, at_once=at_once, wait=wait, as_json=as_json
+        )
 
 
 def _ledger(runtime: "Runtime") -> "Ledger":

@@ -50,6 +50,7 @@ class Home:
             migrations=home_schema.HOME_MIGRATIONS,
         )
         self._folders = Folders(path / "agents", self.database, "messages")
+        self._swept = False
 
     def folder(self, agent_id: str) -> Path:
         return self._folders.path(agent_id)
@@ -111,8 +112,12 @@ class Home:
             lambda: self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,)),
         )
 
-    def sweep(self) -> None:
-        """Remove folders of agents that were never finished or already deleted."""
+    def sweep(self, *, again: bool = True) -> None:
+        """Remove folders of agents that were never finished or already deleted; not `again` if
+        that was done already: it looks at every folder there is."""
+        if self._swept and not again:
+            return
+        self._swept = True
         self._folders.sweep(lambda: {each.id for each in self.all()})
 
     def abandoned(self, folder: Path) -> bool:

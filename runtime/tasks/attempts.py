@@ -84,7 +84,7 @@ class Attempts:
                 cut_off = False
                 if failed.waits:
                     wait = min(TASK_RETRY_SECONDS * 2 ** (tried - 1), TASK_RETRY_MAX_SECONDS)
-                    self._job.cancel.wait(wait)
+                    self._job.wait(wait)
             else:
                 now = self._took(doing, spent, begun)
                 with self._job.ledger.transaction():
@@ -163,8 +163,6 @@ class Attempts:
     def _account(self, purse: Purse, before: Spent, now: Spent) -> Spent:
         """Take what is new from every purse."""
         purse.add(now - before)
-        for level in self._purse.spent:
-            self._purse.spent[level] = purse.spent[level]
         return now
 
     # --- what then ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pagemind.runtime.definition_faults import Fault
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.structured import Schema, load_schema, schema_fault
 from pagemind.runtime.tasks.named_checks import function_of
-from pagemind.runtime.tasks.parts import Action, Check
+from pagemind.runtime.tasks.parts import ONE_AT_A_TIME, Action, Check
 from pagemind.runtime.tasks.spec import TaskSpec
 from pagemind.runtime.yaml_reader import Path as KeyPath
 
@@ -43,6 +43,8 @@ def cross_faults(spec: TaskSpec) -> Iterator[Fault]:
             )
         if spec.inputs is None:
             yield ("agents",), "per_input is about inputs, and there are none"
+    elif spec.at_once > 1:
+        yield ("at_once",), ONE_AT_A_TIME
     for name in spec.vars:
         if not name.isidentifier():
             yield ("vars", name), "is no name of a variable: letters, digits and _"

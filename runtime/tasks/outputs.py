@@ -2,9 +2,14 @@
 
 A file is as long as the ledger says. Where it is longer, a process died between writing and noting
 it: it is cut back, and the action writes again. Where it is shorter, somebody else changed it.
+
+Inputs that run at once write in the order in which they come to it, each row whole: who appends
+holds alone() until the ledger has the new length.
 """
 
 import os
+import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pagemind.runtime.errors import UserError
@@ -20,6 +25,11 @@ class Outputs:
         self._ledger = ledger
         self._task = task
         self._base = base
+        self._alone = threading.RLock()
+
+    def alone(self) -> AbstractContextManager[object]:
+        """While it is held nobody else of this run writes."""
+        return self._alone
 
     def path(self, written: str) -> Path:
         """The file that is meant."""

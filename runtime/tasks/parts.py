@@ -17,6 +17,8 @@ from pagemind.runtime.tasks.named_checks import ALONE, OWN, Range, spelt_range
 from pagemind.runtime.tasks.text import Text
 
 Many = Literal["per_input", "shared"]
+AtOnce = Annotated[Whole, Field(ge=1, le=settings.TASK_AT_ONCE)]
+ONE_AT_A_TIME = "one agent does one thing after another: several at once need  agents: per_input"
 OnUnknown = Literal["ask", "redo", "skip"]
 SOURCES = ("files", "tree", "lines", "csv", "jsonl", "stdin")
 VERBS = ("say", "call", "if", "repeat", "expect", "save")

@@ -42,7 +42,7 @@ class Performer:
     def all(self, actions: tuple[Action, ...], place: str) -> None:
         """Every one of them. Raises GivenUp, TaskStopped, Cancelled."""
         for at, action in enumerate(actions, 1):
-            self._job.cancel.check()
+            self._job.check()
             self._one(action, f"{place}.{at}")
             if place in ("do", "at_end"):
                 self.finished += 1
@@ -153,7 +153,8 @@ class Performer:
             written = outputs.append(path, self._what(save, made).encode("utf-8", "replace"))
             return {"path": written.path, "start": written.start, "length": written.length}
 
-        self._attempts.result(Doing(place, "save", self._policy(action), perform))
+        with outputs.alone():
+            self._attempts.result(Doing(place, "save", self._policy(action), perform))
 
     def _what(self, save: Save, made: str) -> str:
         """What is written, with the end of its line."""

@@ -8,6 +8,7 @@ from pagemind.runtime.definition_parts import Section, Words
 from pagemind.runtime.tasks.parts import (
     Action,
     AgentSpec,
+    AtOnce,
     Budget,
     Inputs,
     Many,
@@ -53,6 +54,7 @@ class TaskSpec(Section):
     description: Words = ""
     agent: Annotated[AgentUse, BeforeValidator(_spelt_agent)]
     agents: Many = "shared"
+    at_once: AtOnce = 1
     inputs: Inputs | None = None
     vars: dict[str, Annotated[str | None, BeforeValidator(_variable)]] = Field(default_factory=dict)
     do: Annotated[tuple[Action, ...], AfterValidator(_not_empty)]

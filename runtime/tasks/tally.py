@@ -18,7 +18,7 @@ class Tally:
     failed: int = 0
     tokens: int = 0
     cost: float = 0.0
-    doing: str = ""
+    doing: dict[str, str] = field(default_factory=dict)  # by input, the one begun first first
     last_failure: str = ""
     _done_before: int = 0
     _of_actions: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -32,19 +32,24 @@ class Tally:
             self.tokens, self.cost = data["tokens"], data["cost"]
             self._done_before = self.done + self.failed
         elif event.kind == "input_started":
-            self.doing = str(data["input"])
+            self.doing[data["input"]] = str(data["input"])
         elif event.kind == "action_started":
             where = data["input"] or "at the end"
             again = f", attempt {data['attempt']}" if data["attempt"] > 1 else ""
-            self.doing = f"{where}: {data['action']} ({data['place']}{again})"
+            self.doing[where] = f"{where}: {data['action']} ({data['place']}{again})"
         elif event.kind == "action_done":
             self.tokens += data["tokens"]
             self.cost += data["cost"]
-        elif event.kind == "input_done" and data["input"] != "at_end":
-            self.done += 1
+        elif event.kind == "input_done":
+            self.done += data["input"] != "at_end"
+            self._over(data["input"])
         elif event.kind == "input_failed":
             self.failed += data["input"] != "at_end"
+            self._over(data["input"])
             self.last_failure = f"{data['input']}: {data['reason']}"
+
+    def _over(self, input: str) -> None:
+        self.doing.pop("at the end" if input == "at_end" else input, None)
 
     def rate(self, now: float) -> float | None:
         """Inputs a second in this run; None before that can be said."""

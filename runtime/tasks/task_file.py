@@ -173,7 +173,8 @@ def _told(document: Document, error: ValidationError) -> list[Fault]:
 
 def fingerprint(task: Task) -> str:
     """What a task does: two of them are alike if these are, whatever else their files say."""
-    value = [task.spec._document.value, dict(task.set)]
+    written = {k: v for k, v in task.spec._document.value.items() if k != "at_once"}
+    value = [written, dict(task.set)]
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 

@@ -134,3 +134,56 @@ def test_a_call_of_the_world_that_was_cut_off(folder: Path, choice: str, rung: s
     (folder / "task.yaml").write_text(HEAD + BELL + f"on_unknown: {choice}\n", encoding="utf-8")
     assert run(folder, "go on") == 0
     assert (folder / "bell.txt").read_text() == rung
+
+
+FOUR = """
+agents: per_input
+at_once: 4
+inputs: {lines: in.txt}
+do:
+  - {say: "Take {{ input }} ({{ block.human }})", save: out.jsonl}
+  - call: core_append
+    with: {block: human, content: "{{ input }}"}
+  - save: {file: blocks.txt, text: "{{ block.human }}"}
+at_end: [{say: "Report {{ done }}", save: end.txt}]
+"""
+FOUR_POINTS = [
+    ("begin input", "after", 3),
+    ("send", "after", 3),
+    ("first write", "after", 1),
+    ("write", "after", 3),  # in the file, not in the ledger; others wait for their turn to write
+    ("message", "after", 6),
+    ("end action", "before", 7),
+    ("call", "after", 3),
+    ("write", "before", 4),
+    ("end input", "after", 3),
+    ("end action", "after", 9),
+    ("begin action", "after", 8),
+    ("close", "before", 1),
+]
+
+
+def test_killed_with_four_at_once(folder: Path) -> None:
+    """Kill after kill, each at another point: the rows are those of an undisturbed run, and each
+    input has been said once to an agent of its own."""
+    lines = [f"line {n}" for n in range(1, 25)]
+    (folder / "in.txt").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "task.yaml").write_text(HEAD + FOUR, encoding="utf-8")
+    kills = sum(run(folder, *point) == -9 for point in FOUR_POINTS)
+    assert kills >= 9
+    assert run(folder) == 0
+    found = written(folder)
+    assert sorted(found["out.jsonl"].splitlines()) == sorted(
+        f'{{"input": "in.txt:{n}", "reply": "re Take {line} (Sam)"}}'
+        for n, line in enumerate(lines, 1)
+    )
+    assert sorted(found["blocks.txt"].splitlines()) == sorted(["Sam", *lines] + ["Sam"] * 23)
+    assert found["end.txt"] == "re Report 24\n"
+    home = Runtime(folder / "home", embedder=HashingEmbedder(16), background=False)
+    with home as runtime:
+        for n, line in enumerate(lines, 1):
+            with runtime.reader(f"task {n}") as reader:
+                talk = [m for m in reader.state.journal.newest(1 << 30) if m.kind == "talk"]
+                assert [m.role for m in reversed(talk)] == ["user", "assistant"]
+                assert reader.state.blocks.all()[0].value == f"Sam\n{line}"
+                assert check_state(reader.state) == []

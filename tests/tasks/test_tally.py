@@ -23,14 +23,28 @@ def test_a_running_task() -> None:
         ("action_started", {"input": "a.md", "action": "say", "place": "do.1", "attempt": 2}),
         ("action_done", {"tokens": 100, "cost": 0.25}),
         ("input_done", {"input": "a.md"}),
+        ("input_started", {"input": "b\x1b.md"}),
+        ("input_started", {"input": "c.md"}),
+        ("action_started", {"input": "c.md", "action": "say", "place": "do.1", "attempt": 2}),
         ("input_failed", {"input": "b\x1b.md", "reason": "no"}),
     )
     assert status(tally, 160.0) == [
         f"facts  {'█' * 10}{'░' * 14}  4 of 10, 1 failed",
         "150 tokens · $0.7500 · 2.0 a minute · about 3 min left",
-        "▸ a.md: say (do.1, attempt 2)",
+        "▸ c.md: say (do.1, attempt 2)",
         "✗ b␛.md: no",
     ]
+
+
+def test_several_at_once() -> None:
+    """Each that runs has a line, but not a screen of them."""
+    tally = told(
+        ("task_started", START), *(("input_started", {"input": f"{n}.md"}) for n in range(8))
+    )
+    lines = status(tally, 160.0)[2:]
+    assert lines == [*(f"▸ {n}.md" for n in range(6)), "  … and 2 more at once"]
+    tally.take(TaskEvent("input_done", "", {"input": "3.md"}))
+    assert status(tally, 160.0)[-1] == "  … and 1 more at once"
 
 
 def test_what_cannot_be_counted() -> None:
