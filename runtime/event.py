@@ -1,5 +1,6 @@
 """What wakes an agent: a user's message, a timer, an alert of the system, another agent.
 
+An event may have an `id`, unique per agent: the same one again answers what it answered before.
 event_json() and event_from_json() are for traces.
 """
 
@@ -14,7 +15,7 @@ from pagemind.runtime.message import Blob
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """A person speaks. `id` is the client's own and makes a retried send answer once."""
+    """A person speaks."""
 
     text: str
     speaker: str = "user"
@@ -25,10 +26,11 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class TimerFired:
-    """A schedule came due."""
+    """A schedule came due. `text` says of itself when that was."""
 
     name: str
     text: str
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class SystemAlert:
 
     text: str
     source: str = "system"
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class AgentMessage:
     sender: str
     text: str
     metadata: dict[str, str] = field(default_factory=dict)
+    id: str | None = None
 
 
 Event = UserMessage | TimerFired | SystemAlert | AgentMessage

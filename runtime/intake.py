@@ -22,11 +22,10 @@ def checked_text(text: str) -> str:
 def message_of(event: Event) -> tuple[Message, str | None, str]:
     """The message of an event, the client's id for it, and what came with that id."""
     origin: Origin
-    client_id = None
+    client_id = clean_text(event.id) if event.id is not None else None
     said_at = None
     if isinstance(event, UserMessage):
         origin, speaker, detail = "user", event.speaker, ""
-        client_id = clean_text(event.id) if event.id is not None else None
         said_at = event.said_at
     elif isinstance(event, AgentMessage):
         origin, speaker, detail = "agent", event.sender, event.sender

@@ -412,6 +412,11 @@ class Runtime:
                 found.append(unreadable(registered, error.message))
         return found
 
+    def is_open(self, agent_id: str) -> bool:
+        """Whether this process holds the agent of this id."""
+        with self._lock:
+            return agent_id in self._agents
+
     def last_agent(self) -> str | None:
         """The name of the agent used last."""
         return next((each.name for each in self.home.all()), None)

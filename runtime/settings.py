@@ -309,6 +309,17 @@ PROCESS_OUTPUT_BYTES = 4 << 20  # of what a process prints; it is stopped there
 PROCESS_FILE_BYTES = 64 << 20  # of one file that Python code writes
 REQUIRED_NUDGES = 2  # how often a turn is told what it must call before it ends
 
+# --- agents that are kept awake -----------------------------------------------------------------
+
+KEEPER_AT_ONCE = 8  # agents whose turns run at the same time
+KEEPER_LOOK_SECONDS = 0.5  # between two looks for what other processes left (microseconds of CPU)
+KEEPER_IDLE_SECONDS = 10.0  # an agent without events is let go, for others to use
+KEEPER_IN_USE_SECONDS = 1.0  # before an agent that another process holds is tried again
+KEEPER_RETRY_SECONDS = (2.0, 300.0)  # after a failed model: doubled each time, at most
+KEEPER_GRACE_SECONDS = 20.0  # that turns are given to end when it stops …
+KEEPER_CUT_SECONDS = 10.0  # … and to end soundly once they are told to
+MAIL_TRIES = 3  # of an event that fails for itself; then it is put aside
+
 # --- the command line ---------------------------------------------------------------------------
 
 CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two

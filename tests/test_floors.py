@@ -32,7 +32,7 @@ FLOORS: dict[int, str] = {
     5: "turn heartbeat model_caller loop agent feedback structured",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
-          replay setup tasks memory_answers search_answer""",
+          replay setup tasks memory_answers search_answer awake""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

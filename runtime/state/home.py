@@ -71,6 +71,13 @@ class Home:
         hint = nearest(name, names, otherwise="`pagemind agents list` shows them")
         raise UnknownAgent(f"no agent is called {name!r} in {self.path}", hint=hint)
 
+    def of_id(self, agent_id: str) -> Registered:
+        """Raises UnknownAgent."""
+        row = self.database.one("SELECT * FROM agents WHERE id = ?", (agent_id,))
+        if row is None:
+            raise UnknownAgent(f"the agent {agent_id} is not there any more", hint="")
+        return _registered(row)
+
     def exists(self, name: str) -> bool:
         return bool(
             self.database.number(

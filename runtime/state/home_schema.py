@@ -60,8 +60,20 @@ CREATE TABLE task_outputs (
 ) WITHOUT ROWID;
 """
 
-# What wakes an agent by itself.
+# What wakes an agent: events that wait for it (state/mailbox.py), and its timers.
 _AWAKE = """
+CREATE TABLE mail (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    agent TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    event TEXT NOT NULL,
+    at TEXT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    aside INTEGER NOT NULL DEFAULT 0,
+    why TEXT NOT NULL DEFAULT '',
+    UNIQUE (agent, id)
+);
+CREATE INDEX mail_waiting ON mail (aside, agent, number);
 CREATE TABLE schedules (
     id TEXT PRIMARY KEY,
     agent TEXT NOT NULL,

@@ -1,0 +1,1 @@
+"""Agents that wake by themselves: the keeper runs turns for what waits, timers and folders wake."""

@@ -1,0 +1,87 @@
+"""The agents that a keeper holds open: opened at need, kept while they are used, let go when idle.
+
+One that the program around has open already is used and stays open. Safe from any thread.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pagemind.runtime.agent import Agent
+from pagemind.runtime.runtime import Runtime
+
+_log = logging.getLogger("pagemind.awake")
+
+
+@dataclass
+class _Kept:
+    agent: Agent
+    ours: bool  # opened here: closed here
+    users: int = 0
+    since: float = 0.0  # when it was used last
+
+
+class KeptAgents:
+    """`opens` gives the agent of a name; by default `runtime.agent(name, create=False)`."""
+
+    def __init__(
+        self, runtime: Runtime, idle_seconds: float, opens: Callable[[str], Agent] | None = None
+    ) -> None:
+        self._runtime = runtime
+        self._idle = idle_seconds
+        self._opens = opens or (lambda name: runtime.agent(name, create=False))
+        self._kept: dict[str, _Kept] = {}
+        self._doors: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def using(self, agent_id: str) -> Iterator[Agent]:
+        """The agent, which stays open until this is left. Raises what opening it does."""
+        with self._door(agent_id):
+            kept = self._kept.get(agent_id)
+            if kept is None or not self._runtime.is_open(agent_id):  # somebody closed it
+                ours = not self._runtime.is_open(agent_id)
+                kept = _Kept(self._opens(self._runtime.home.of_id(agent_id).name), ours)
+                self._kept[agent_id] = kept
+            kept.users += 1
+        try:
+            yield kept.agent
+        finally:
+            with self._lock:
+                kept.users -= 1
+                kept.since = self._runtime.clock.monotonic()
+
+    def _door(self, agent_id: str) -> threading.Lock:
+        """Who opens or closes an agent holds up nobody who wants another."""
+        with self._lock:
+            return self._doors.setdefault(agent_id, threading.Lock())
+
+    def let_go_idle(self) -> None:
+        """Close what was not used for a while. In threads: what runs in an agent's idle, a flush,
+        is waited for there."""
+        now = self._runtime.clock.monotonic()
+        for agent_id, kept in list(self._kept.items()):
+            if not kept.users and now - kept.since >= self._idle:
+                threading.Thread(
+                    target=self._let_go, args=(agent_id,), name=f"closes {agent_id}", daemon=True
+                ).start()
+
+    def close(self) -> None:
+        """Let go what nobody uses."""
+        for agent_id in list(self._kept):
+            self._let_go(agent_id)
+
+    def _let_go(self, agent_id: str) -> None:
+        with self._door(agent_id):
+            kept = self._kept.get(agent_id)
+            if kept is None or kept.users:
+                return
+            del self._kept[agent_id]
+            if not kept.ours:
+                return
+            try:
+                kept.agent.close()
+            except Exception:  # the agent is sound on disk; here is nobody to tell
+                _log.warning("%s could not be closed in order", kept.agent.name, exc_info=True)
