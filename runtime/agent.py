@@ -20,7 +20,8 @@ from pagemind.runtime.approvals import WaitsForApproval
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.attachment import attach
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.core_editor import CoreEditor
+from pagemind.runtime.core_editor import CoreEditor, take_up
+from pagemind.runtime.core_memory import Block
 from pagemind.runtime.errors import (
     Cancelled,
     HomeUnusable,
@@ -45,6 +46,7 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.person import ApprovalRequest, Consent, Person
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.services import PinAnswer
+from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow, text_digest
 from pagemind.runtime.tiers.search import Search
@@ -87,6 +89,7 @@ class Agent:
         zone: tzinfo,
         background: bool,
         archival: ArchivalMemory,
+        shared_blocks: SharedCopies,
         engine: Search,
         gists: GistWriter,
         notes: Callable[[], Sequence[str]] = tuple,
@@ -103,6 +106,7 @@ class Agent:
         self.limits = limits  # of a turn; may be changed between two
         self._background = background
         self.archival = archival
+        self.shared_blocks = shared_blocks
         self.engine = engine
         self._notes = notes
         self._noted: frozenset[str] = frozenset()
@@ -194,6 +198,7 @@ class Agent:
         function sees it. Raises ToolError, and what the function raises."""
         with self._lock:
             self._mend()
+            self._follow()
             return self.loop.call(name, dict(arguments), id)
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
@@ -210,7 +215,7 @@ class Agent:
         """Take up the last turn that ended without an answer. Raises UserError if there is none."""
         with self._lock:
             self._mend()
-            self._watch(TraceEvent("asked", {"do": "retry"}))
+            self._watch(TraceEvent("asked", {"do": "retry", **self._follow()}))
             last = next(iter(self.state.turns.newest(1)), None)
             if last is None or last.stop_reason == "answered":
                 raise UserError("there is nothing to retry", hint="the last turn was answered")
@@ -269,7 +274,8 @@ class Agent:
         self._gists.stop()  # what runs in the idle gives way
         with self._lock:
             self._mend()
-            self._watch(TraceEvent("asked", {"do": "handle", **event_json(event)}))
+            asked = {"do": "handle", **event_json(event), **self._follow()}
+            self._watch(TraceEvent("asked", asked))
             self.take_inbox()
             message, client_id, event_text = message_of(event)
             if client_id is not None:
@@ -479,6 +485,12 @@ class Agent:
             return False
         return bool(heard([*step, *(m for m in messages if m.role == "tool")], heartbeat=True))
 
+    def _follow(self) -> dict[str, dict[str, str]]:
+        """Take up what others have made of the shared blocks: for a trace."""
+        tell = self.queue_manager.append
+        taken = take_up(self.state, self.context.core, self.shared_blocks, tell=tell)
+        return {"shared": taken} if taken else {}
+
     def take_inbox(self) -> None:
         """Carry out what other processes left while this agent was in use."""
         for number, kind, body, _ in self.state.inbox():
@@ -524,6 +536,10 @@ class Agent:
             by_person = self.archival.for_person(document)
             return by_person.insert(text, tags=tags, importance=importance, metadata=metadata)
 
+    def blocks(self) -> list[Block]:
+        """Core memory as it is now; a shared block as others have left it."""
+        return self.shared_blocks.now(self.state.blocks.all())
+
     def pin(self, id: str) -> PinAnswer:
         """A person keeps a copy of a message (m42) or page (p17) in view from the next flush on.
         Raises ToolFailed: unknown id, no room for it."""
@@ -548,7 +564,14 @@ class Agent:
     def _editor(self) -> CoreEditor:
         """Core memory, edited by a person."""
         tell = self.queue_manager.append
-        return CoreEditor(self.state, self.context.core, author="user", origin="user", tell=tell)
+        return CoreEditor(
+            self.state,
+            self.context.core,
+            author="user",
+            origin="user",
+            tell=tell,
+            shared=self.shared_blocks,
+        )
 
     def warn(self) -> int:
         """Tell the model now that its window fills: by how many percent."""

@@ -10,7 +10,7 @@ from pagemind.runtime.approvals import Approvals
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.clock import Clock, LocalZone
-from pagemind.runtime.core_editor import CoreEditor
+from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.earlier import Earlier
@@ -44,6 +44,8 @@ from pagemind.runtime.settings import (
     PREFETCH_FRACTION,
     RESULT_PART_TOKENS,
 )
+from pagemind.runtime.shared_copies import SharedCopies
+from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.telling import Telling
@@ -86,6 +88,7 @@ def boot(
     counter: TokenCounter,
     write_back: WriteBack,
     archives: Archives,
+    shared_blocks: SharedBlocks,
     background: bool,
     closed: Callable[[Agent], None],
     metered: Callable[[Model], Model] = lambda model: model,
@@ -98,7 +101,10 @@ def boot(
 
     # What the model sees: instructions, functions, core memory.
     registry = registry_of(definition, protocol, tools)
+    copies = SharedCopies(state, shared_blocks, definition.shared_blocks, agent=name)
     core = core_of(state, definition, protocol)
+    if state.history.epoch() is None:  # what it sees first is what all see
+        take_up(state, core, copies)
     schemas = registry.schemas()
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
@@ -137,7 +143,7 @@ def boot(
     # An insert waits for no server: what is nearly the same only an embedder in the house tells.
     near = engine.near if definition.embedding.startswith("local/") else None
     archival = ArchivalMemory(state, passages, written=written, near=near)
-    editor = CoreEditor(state, core)
+    editor = CoreEditor(state, core, shared=copies)
 
     def part_tokens() -> int:
         return max(64, int(room() * PAGE_IN_FRACTION))
@@ -263,6 +269,7 @@ def boot(
         zone=zone,
         background=background,
         archival=archival,
+        shared_blocks=copies,
         engine=engine,
         gists=GistWriter(
             writer if improves else None,

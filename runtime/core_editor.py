@@ -1,7 +1,7 @@
 """Core memory as tools and people edit it: each edit is stored as a version, then shown.
 
 Implements services.Core. The in-memory blocks follow the commit, so that a failed transaction
-leaves both as they were.
+leaves both as they were. An edit of a shared block is an edit for all who share it.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from dataclasses import replace
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.errors import NotFound
 from pagemind.runtime.message import Message, Origin, Provenance, Text, clean_text
+from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 
@@ -26,8 +27,10 @@ class CoreEditor:
         author: str = "model",
         origin: Origin = "model",
         tell: Callable[[Message], object] | None = None,
+        shared: SharedCopies | None = None,
     ) -> None:
         self._state = state
+        self._shared = shared
         self._core = core
         self._author = author
         self._origin: Origin = origin
@@ -42,14 +45,17 @@ class CoreEditor:
         return self._core.live
 
     def append(self, block: str, content: str) -> str:
-        return self._save(self._to_edit(block).appended(clean_text(content)), "append")
+        content = clean_text(content)
+        return self._change(self._to_edit(block), lambda b: b.appended(content), "append")
 
     def edit(self, block: str, old_text: str, new_text: str) -> str:
-        changed = self._to_edit(block).edited(clean_text(old_text), clean_text(new_text))
-        return self._save(changed, "edit")
+        old, new = clean_text(old_text), clean_text(new_text)
+        return self._change(self._to_edit(block), lambda b: b.edited(old, new), "edit")
 
     def rewrite(self, block: str, content: str) -> str:
-        return self._save(self._to_edit(block).with_value(clean_text(content)), "rewrite")
+        content = clean_text(content)
+        to_edit = self._to_edit(block)
+        return self._change(to_edit, lambda b: b.with_value(content), "rewrite", whole=True)
 
     def _to_edit(self, label: str) -> Block:
         """As it is stored: an earlier edit of the same transaction is not in the window yet."""
@@ -57,7 +63,8 @@ class CoreEditor:
 
     def replace(self, block: str, content: str, reason: str = "rewrite") -> str:
         """Give a block a new value, as a person does: also one that the model may not edit."""
-        return self._save(self._core.get(block).with_value(clean_text(content)), reason)
+        content, current = clean_text(content), self._core.get(block)
+        return self._change(current, lambda b: b.with_value(content), reason, whole=True)
 
     def put(self, block: Block, reason: str) -> str:
         """Store a block as it is, a new one too: it came out of a file."""
@@ -67,17 +74,34 @@ class CoreEditor:
         """Give a block the value that it had in a version, as a new version. Also for blocks that
         the model may not edit: only people restore. Raises NotFound."""
         current = self._core.get(block)
-        versions = self._state.blocks.history(block)
+        shared = self._shared is not None and block in self._shared
+        history = self._shared if shared and self._shared else self._state.blocks
+        versions = history.history(block)
         old = next((each.value for each in versions if each.version == version), None)
         if old is None:
             raise NotFound(
                 f"block {block!r} has no version {version}",
                 hint=f"its versions are 1 to {len(versions)}",
             )
-        # A limit may have become smaller since; what was there may come back all the same.
-        roomy = replace(current, limit=max(current.limit, len(old)))
-        changed = replace(roomy.with_value(old), limit=current.limit)
-        return self._save(changed, f"restored version {version}")
+
+        def restored(now: Block) -> Block:
+            # A limit may have become smaller since; what was there may come back all the same.
+            roomy = replace(now, limit=max(now.limit, len(old)))
+            return replace(roomy.with_value(old), limit=now.limit)
+
+        return self._change(current, restored, f"restored version {version}")
+
+    def _change(
+        self, block: Block, make: Callable[[Block], Block], reason: str, *, whole: bool = False
+    ) -> str:
+        """Store what `make` makes of a block; of a shared one, of what all have now."""
+        if self._shared is None or block.label not in self._shared:
+            return self._save(make(block), reason)
+        with self._state.database.transaction():
+            changed = self._shared.change(
+                block, make, author=self._author, origin=self._origin, reason=reason, whole=whole
+            )
+            return self._save(changed, reason)
 
     def _save(self, block: Block, reason: str) -> str:
         database = self._state.database
@@ -104,3 +128,20 @@ class CoreEditor:
                     )
                 )
         return block.value
+
+
+def take_up(
+    state: State,
+    core: CoreMemory,
+    shared: SharedCopies,
+    *,
+    tell: Callable[[Message], object] | None = None,
+) -> dict[str, str]:
+    """Take up what others have made of the shared blocks; the new values by their labels."""
+    taken = {}
+    for each in shared.taken_up():
+        editor = CoreEditor(state, core, author=each.author, origin=each.origin, tell=tell)
+        with state.database.transaction():
+            taken[each.block.label] = editor.put(each.block, each.reason)
+            shared.note(each.block.label, each.shared)
+    return taken

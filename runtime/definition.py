@@ -153,6 +153,11 @@ class AgentDefinition(Section):
         return Path(self._folder)
 
     @property
+    def shared_blocks(self) -> dict[str, str]:
+        """The shared block that a block is, for each label that has one."""
+        return {label: spec.shared for label, spec in self.blocks.items() if spec.shared}
+
+    @property
     def zone(self) -> "ZoneInfo | None":
         """The agent's time zone; None is the machine's."""
         from zoneinfo import ZoneInfo
@@ -270,6 +275,10 @@ class AgentDefinition(Section):
                 ("prompt", "refresh_blocks"),
                 "protocol guided reads what was edited from the blocks; keep on_edit",
             )
+        labels: dict[str, str] = {}
+        for label, name in self.shared_blocks.items():
+            if labels.setdefault(name, label) != label:
+                yield ("blocks", label, "shared"), f"{labels[name]} is {name!r} already; keep one"
         first: dict[str, int] = {}
         for at, archive in enumerate(self.archives):
             if first.setdefault(folded(archive.name), at) != at:

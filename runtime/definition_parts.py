@@ -22,11 +22,10 @@ from pydantic import (
 
 from pagemind.runtime import settings
 from pagemind.runtime.errors import InvalidName
-from pagemind.runtime.naming import checked_archive
+from pagemind.runtime.naming import LABEL, checked_archive
 
 Protocol = Literal["default", "heartbeat", "guided"]
 
-_LABEL = re.compile(r"[a-z][a-z0-9_-]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -64,7 +63,7 @@ def _model_name(name: str) -> str:
 
 
 def _label(label: str) -> str:
-    if not _LABEL.fullmatch(label) or len(label) > settings.MAX_NAME:
+    if not LABEL.fullmatch(label) or len(label) > settings.MAX_NAME:
         raise ValueError(
             f"{label!r} is not a block label: lower-case letters, digits, _ and -, starting with "
             f"a letter, at most {settings.MAX_NAME}"
@@ -181,13 +180,15 @@ class Pressure(Section):
 
 
 class BlockSpec(Section):
-    """A block of core memory as it is when the agent is made. `limit` is in characters."""
+    """A block of core memory as it is when the agent is made. `limit` is in characters; `shared`
+    names the shared block that it is: if that is there, its value, limit and description hold."""
 
     # Stands before value, which is checked against it.
     limit: Whole = Field(default=settings.BLOCK_LIMIT, ge=1, le=1_000_000)
     value: Words = ""
     description: Words = ""
     read_only: bool = False
+    shared: Label | None = None
 
     @field_validator("value")
     @classmethod

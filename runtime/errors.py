@@ -5,7 +5,7 @@
     │   ├── UnknownAgent, UnknownDefinition, AgentExists, InvalidName
     │   ├── DefinitionError    a YAML file: path and line are in the message
     │   ├── TemplateError      a prompt file: absent, or its variables do not fit
-    │   ├── UnknownArchive, ArchiveExists
+    │   ├── UnknownArchive, ArchiveExists, SharedBlockExists
     │   ├── AgentInUse         another process holds the agent               exit 75
     │   │   ├── ArchiveInUse   another process writes to the archive
     │   │   └── TaskInUse      another process runs the task
@@ -18,7 +18,8 @@
     │   └── LocalModelError    a model file is absent, truncated or wrong
     ├── ToolError              the model: it becomes the tool's result
     │   ├── UnknownTool, BadArguments, ToolFailed
-    │   └── BlockError         BlockNotFound, BlockReadOnly, BlockLimitExceeded, EditMismatch
+    │   └── BlockError         BlockNotFound, BlockReadOnly, BlockLimitExceeded, EditMismatch,
+    │                      BlockChanged
     ├── ModelError             the loop: retry, stop, evict or re-ask        exit 4
     │   ├── ContextOverflow, OutputReserveConflict
     │   ├── AuthenticationFailed, ModelNotFound, BadRequest
@@ -85,6 +86,10 @@ class UnknownArchive(UserError):
 
 class ArchiveExists(UserError):
     """A shared archive of that name is there already."""
+
+
+class SharedBlockExists(UserError):
+    """A shared block of that name is there already."""
 
 
 class InvalidName(UserError):
@@ -199,6 +204,10 @@ class BlockLimitExceeded(BlockError):
 
 class EditMismatch(BlockError):
     """The old text of an edit occurs nowhere, or more than once."""
+
+
+class BlockChanged(BlockError):
+    """Another agent has changed a shared block since this one saw it; the text of now is told."""
 
 
 # --- the loop ---------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def event_from_json(body: Mapping[str, Any]) -> Event:
     kinds: dict[str, type[Event]] = {
         kind.__name__: kind for kind in (UserMessage, TimerFired, SystemAlert, AgentMessage)
     }
-    fields = {key: value for key, value in body.items() if key not in ("event", "do")}
+    fields = {key: value for key, value in body.items() if key not in ("event", "do", "shared")}
     if fields.get("said_at"):
         fields["said_at"] = parse_rfc3339(fields["said_at"])
     if "attachments" in fields:

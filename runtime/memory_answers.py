@@ -25,8 +25,9 @@ Items = list[dict[str, Any]]
 def blocks_json(reader: AgentReader, count: Callable[[str], int]) -> Items:
     """Items of `memory blocks`."""
     items = []
-    for block in reader.state.blocks.all():
-        newest = reader.state.blocks.history(block.label)[-1]
+    shared = reader.shared_blocks
+    for block in shared.now(reader.state.blocks.all()):
+        newest = block_history(reader, block.label)[-1]
         items.append(
             {
                 "label": block.label,
@@ -38,9 +39,16 @@ def blocks_json(reader: AgentReader, count: Callable[[str], int]) -> Items:
                 "version": block.version,
                 "updated_at": rfc3339(newest.at),
                 "author": newest.author,
+                "shared": shared.name_of(block.label) if block.label in shared else None,
             }
         )
     return items
+
+
+def block_history(reader: AgentReader, label: str) -> list[BlockVersion]:
+    """The versions of a block: of a shared one those that all have made of it."""
+    shared = reader.shared_blocks
+    return shared.history(label) if label in shared else reader.state.blocks.history(label)
 
 
 def passage_json(passage: Passage) -> dict[str, Any]:
@@ -64,7 +72,7 @@ def passage_json(passage: Passage) -> dict[str, Any]:
 
 def versions_of(reader: AgentReader, target: str) -> list[BlockVersion]:
     """The versions of a block or passage. Raises NotFound."""
-    found = reader.state.blocks.history(target)
+    found = block_history(reader, target)
     if not found and (number := passage_number(target)):
         found = reader.state.passages.history(number)
     if not found:

@@ -2,6 +2,7 @@
 not there. Pure.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -37,6 +38,20 @@ def checked_archive(name: str) -> str:
             f"archive name {name!r} has spaces or colons", hint="a word such as handbook will do"
         )
     return name
+
+
+LABEL = re.compile(r"[a-z][a-z0-9_-]*")  # of a block
+
+
+def checked_label(label: str, noun: str = "block") -> str:
+    """The label of a block. Raises InvalidName."""
+    if not LABEL.fullmatch(label) or len(label) > MAX_NAME:
+        raise InvalidName(
+            f"{label[:80]!r} is not the name of a {noun}",
+            hint="lower-case letters, digits, _ and -, starting with a letter, at most"
+            f" {MAX_NAME}: plan, team_plan",
+        )
+    return label
 
 
 def folded(name: str) -> str:

@@ -26,7 +26,9 @@ from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.pressure import Thresholds, Window, window
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, PAGE_TOKENS, STATE_SCHEMA
+from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.home import AgentLock, Registered
+from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers_reader import TiersReader
@@ -105,6 +107,7 @@ class AgentReader(TiersReader):
         counter: TokenCounter,
         embedder: Callable[[AgentDefinition], Embedder | None],
         archives: Archives | None = None,
+        shared_blocks: SharedBlocks | None = None,
     ) -> None:
         super().__init__(registered.name, folder, clock)
         self.registered = registered
@@ -113,6 +116,9 @@ class AgentReader(TiersReader):
         self.definition = AgentDefinition.from_json(self.state.database.meta("definition"))
         self._queue_manager: QueueManager | None = None
         self._archives = archives
+        named = self.definition.shared_blocks if shared_blocks is not None else {}
+        blocks = shared_blocks or SharedBlocks(self.state.database, clock)
+        self.shared_blocks = SharedCopies(self.state, blocks, named, agent=self.name)
 
     def info(self) -> AgentInfo:
         """Counts and sizes."""

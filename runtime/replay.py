@@ -242,6 +242,8 @@ class _Stage(Runtime):
         """Replay the turn; how it ended."""
         assert self._agent is not None
         body = part.line.data
+        for label, value in body.get("shared", {}).items():
+            self._agent.shared_blocks.as_told(label, value)
         try:
             if body["do"] == "retry":
                 result = self._agent.retry(observer=observer)

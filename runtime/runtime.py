@@ -49,6 +49,7 @@ from pagemind.runtime.settings import (
     home_path,
 )
 from pagemind.runtime.state.home import AgentLock, Home, Registered
+from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.spending import Spending
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
@@ -98,6 +99,7 @@ class Runtime:
         self._recordings: dict[str, Recording] = {}
         self.counter = TokenCounter()
         self.spending = Spending(self.home.database, self.clock)
+        self.shared_blocks = SharedBlocks(self.home.database, self.clock)
         self._embedder = SoundEmbedder(embedder) if embedder is not None else None
         self._embedders: dict[str, Embedder | None] = {}
         self._background = background
@@ -269,6 +271,7 @@ class Runtime:
                 counter=self.counter,
                 write_back=self._write_back,
                 archives=self.archives,
+                shared_blocks=self.shared_blocks,
                 background=self._background,
                 parts=self._parts,
                 closed=self._let_go,
@@ -399,6 +402,7 @@ class Runtime:
             counter=self.counter,
             embedder=self._embedder_of,
             archives=self.archives,
+            shared_blocks=self.shared_blocks,
         )
 
     def agents(self) -> list[AgentInfo]:
@@ -537,6 +541,7 @@ class Runtime:
                 write_back=self._write_back,
                 lock=lock,
                 archives=self.archives,
+                shared_blocks=self.shared_blocks,
             )
         except BaseException:
             lock.release()

@@ -273,6 +273,8 @@ class TimeMachine:
         state, found = self._state, list[Reverted]()
         made = {"author": _PERSON, "reason": reason}
         for label, version in state.blocks.versions_before(before).items():
+            if label in state.blocks.shared():
+                continue  # others have it, too
             if block := state.blocks.go_back(label, version, **made, seq=at):
                 was, is_now, by = block
                 found.append(Reverted("block", label, "reverted", by, was, is_now))
@@ -301,7 +303,8 @@ class TimeMachine:
         epoch = state.history.epoch_before(before)
         if self._live or epoch is None:
             return current
-        return {**current, **state.history.shown_blocks(epoch, before)}
+        shared = {label: current[label] for label in state.blocks.shared() if label in current}
+        return {**current, **state.history.shown_blocks(epoch, before), **shared}
 
     def _show_as(self, before: int, queue_start: int, at: int) -> None:
         """Messages of the queue are shown in the form of then."""

@@ -10,15 +10,16 @@ from pathlib import Path
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import registry_of
 from pagemind.runtime.clock import Clock
-from pagemind.runtime.core_editor import CoreEditor
+from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.intake import observation
 from pagemind.runtime.mend import mend
-from pagemind.runtime.message import Message
+from pagemind.runtime.message import Message, Origin
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.state.home import AgentLock, Registered
+from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tiers_writer import TiersWriter
 from pagemind.runtime.time_machine import TimeMachine
@@ -39,6 +40,7 @@ class AgentWriter(AgentReader, TiersWriter):
         write_back: WriteBack,
         lock: AgentLock,
         archives: Archives | None = None,
+        shared_blocks: SharedBlocks | None = None,
     ) -> None:
         super().__init__(
             registered,
@@ -47,6 +49,7 @@ class AgentWriter(AgentReader, TiersWriter):
             counter=counter,
             embedder=embedder,
             archives=archives,
+            shared_blocks=shared_blocks,
         )
         self._hold(registered.id, write_back, lock)
 
@@ -58,6 +61,7 @@ class AgentWriter(AgentReader, TiersWriter):
         manager = super()._load()
         if self.state.history.epoch() is None:
             manager.load()  # begins the first epoch: what is recorded now belongs to its queue
+        take_up(self.state, manager.context.core, self.shared_blocks, tell=manager.append)
         return manager
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
@@ -95,17 +99,19 @@ class AgentWriter(AgentReader, TiersWriter):
 
     def restore_block(self, label: str, version: int) -> str:
         """Take edits of core memory back; the value. Raises BlockNotFound, NotFound."""
-        return self._editor().restore(label, version)
+        return self.editor().restore(label, version)
 
     def write_block(self, label: str, value: str) -> str:
         """Write a block anew; the value. Raises BlockNotFound, BlockLimitExceeded."""
-        return self._editor().replace(label, value)
+        return self.editor().replace(label, value)
 
-    def _editor(self) -> CoreEditor:
+    def editor(self, origin: Origin = "user") -> CoreEditor:
+        """Core memory, edited by a person."""
         return CoreEditor(
             self.state,
             self.context.core,
             author="user",
-            origin="user",
+            origin=origin,
             tell=self.queue_manager.append,
+            shared=self.shared_blocks,
         )

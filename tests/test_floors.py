@@ -23,7 +23,7 @@ FLOORS: dict[int, str] = {
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline
-          approvals turn_rules earlier usual_words
+          approvals turn_rules earlier usual_words shared_copies
           archival_memory core_editor attachment page_reader page_finder passage_reader pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
@@ -32,7 +32,7 @@ FLOORS: dict[int, str] = {
     5: "turn heartbeat model_caller loop agent feedback structured",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
-          replay setup tasks memory_answers search_answer awake""",
+          replay setup sharers tasks memory_answers search_answer awake""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

@@ -29,13 +29,14 @@ def edit(
     from pagemind.runtime.cli.memory_show import tell_versions
     from pagemind.runtime.cli.session import opened, text_or_stdin
     from pagemind.runtime.cli.text_editor import edited
+    from pagemind.runtime.memory_answers import versions_of
 
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
         before = writer.context.core.get(block)
         value = edited(before.value, name=before.label) if text is None else text_or_stdin(text)
         if value != before.value:
             writer.write_block(before.label, value)
-        versions = writer.state.blocks.history(before.label)
+        versions = versions_of(writer, before.label)
     if as_json:
         tell_versions(versions, as_json)
     elif value == before.value:

@@ -1,5 +1,6 @@
 """`pagemind memory blocks|passages|history`: read what an agent holds, running or not."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,12 +31,13 @@ def blocks(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -
         if as_json:
             listing(blocks_json(reader, runtime.counter.count))
             return
-        found = reader.state.blocks.all()
-    print_blocks(found)
+        shared = reader.shared_blocks
+        found = shared.now(reader.state.blocks.all())
+    print_blocks(found, {b.label: shared.name_of(b.label) for b in found if b.label in shared})
 
 
-def print_blocks(found: list["Block"]) -> None:
-    """Each block under a line that says how full it is."""
+def print_blocks(found: list["Block"], shared: Mapping[str, str]) -> None:
+    """Each block under a line that says how full it is, and of which shared block it is one."""
     from rich.text import Text
 
     from pagemind.runtime.cli.render import console, visible
@@ -43,6 +45,8 @@ def print_blocks(found: list["Block"]) -> None:
     out = console()
     for block in found:
         flags = ", read-only" if block.read_only else ""
+        if name := shared.get(block.label):
+            flags += f", shared as {name}"
         out.print(
             Text.assemble(
                 (block.label, "bold"),

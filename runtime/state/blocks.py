@@ -1,5 +1,6 @@
 """Blocks of core memory on disk: the current value and every version with author and reason."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +9,8 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.core_memory import Block
 from pagemind.runtime.message import TRUST, Origin
 from pagemind.runtime.state.database import Database
+
+SHARED = "shared_blocks"  # the meta key: which blocks are copies of a version of a shared one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,15 @@ class Blocks:
             )
             for row in self._db.rows("SELECT * FROM blocks ORDER BY position")
         ]
+
+    def shared(self) -> dict[str, tuple[str, int]]:
+        """The blocks that are copies: of which shared block, and of which version of it."""
+        stored = json.loads(self._db.meta(SHARED, "{}"))
+        return {label: (str(id), int(version)) for label, (id, version) in stored.items()}
+
+    def note_shared(self, label: str, id: str, version: int) -> None:
+        """A block is a copy of that version."""
+        self._db.set_meta(SHARED, json.dumps({**self.shared(), label: (id, version)}))
 
     def at(self, versions: Mapping[str, int]) -> list[Block]:
         """The blocks as they were in these versions; one that is not named is left out."""

@@ -83,16 +83,35 @@ CREATE TABLE schedules (
 ) WITHOUT ROWID;
 """
 
-# What agents share.
+# What agents share: blocks, who waits for whom, and how much one message has led to.
 _TOGETHER = """
 CREATE TABLE shared_blocks (
-    label TEXT NOT NULL,
+    name TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    char_limit INTEGER NOT NULL,
+    description TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE shared_block_versions (
+    name TEXT NOT NULL,
     version INTEGER NOT NULL,
     value TEXT NOT NULL,
     at TEXT NOT NULL,
     author TEXT NOT NULL,
     reason TEXT NOT NULL,
-    PRIMARY KEY (label, version)
+    origin TEXT NOT NULL,
+    PRIMARY KEY (name, version)
+) WITHOUT ROWID;
+CREATE TABLE agent_waits (
+    agent TEXT NOT NULL,
+    waits_for TEXT NOT NULL,
+    PRIMARY KEY (agent, waits_for)
+) WITHOUT ROWID;
+CREATE TABLE agent_chains (
+    id TEXT PRIMARY KEY,
+    messages INTEGER NOT NULL,
+    at TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 

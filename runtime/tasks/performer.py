@@ -179,7 +179,7 @@ class Performer:
 
     def _known(self) -> Mapping[str, Any]:
         """The variables of now: a block has the value that it has."""
-        blocks = {block.label: block.value for block in self._agent.state.blocks.all()}
+        blocks = {block.label: block.value for block in self._agent.blocks()}
         return {**self._scope, "block": blocks}
 
     def _fill(self, text: Text) -> str:

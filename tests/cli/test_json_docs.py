@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_kit import Cli
+from cli_kit import PLAIN, Cli
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 _ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| .*\|$")
@@ -219,3 +219,22 @@ def test_answers_about_archives_are_as_documented(cli: Cli) -> None:
             answer["near"] = answer["near"] or [{"id": "a1", "near": "a2", "similarity": 1.0}]
             answer["skipped"] = answer["skipped"] or [{"path": "x", "why": "y"}]
         hold(section, answer)
+
+
+def test_answers_about_shared_blocks_are_as_documented(cli: Cli) -> None:
+    """Every key of every answer."""
+    plan = "blocks:\n  plan: {value: Map the harbour., limit: 100, shared: team_plan}\n"
+    cli.definition.write_text(PLAIN.replace("blocks:\n", plan), encoding="utf-8")
+    cli.ada("Hello")
+    for section, words in (
+        ("blocks list", ["list"]),
+        ("blocks show", ["show", "team_plan"]),
+        ("blocks show", ["edit", "team_plan", "--text", "x"]),
+        ("blocks show", ["restore", "team_plan", "1"]),
+        ("blocks show", ["new", "other"]),
+        ("memory history", ["history", "team_plan"]),
+        ("blocks show", ["delete", "other", "--yes"]),
+    ):
+        ran = cli("blocks", *words, "--json")
+        assert ran.code == 0, (words, ran.err)
+        hold(section, ran.json)

@@ -17,7 +17,9 @@ _SHOWN_CHARS = 70
 def _blocks(scene: Scene, rest: str) -> None:
     from pagemind.runtime.cli.memory_show import print_blocks
 
-    print_blocks(list(scene.agent.context.core))
+    shared = scene.agent.shared_blocks
+    found = scene.agent.blocks()
+    print_blocks(found, {b.label: shared.name_of(b.label) for b in found if b.label in shared})
 
 
 def _edit(scene: Scene, rest: str) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.portable.folder.dump import put
 from pagemind.runtime.portable.folder.files import README, block_file, passage_file, readme
@@ -90,9 +89,7 @@ def _apply(writer: AgentWriter, change: Change, found: Plan) -> tuple[str, bytes
     state = writer.state
     seq = state.journal.last_seq
     if change.what == "block":
-        core, tell = writer.context.core, writer.queue_manager.append
-        editor = CoreEditor(state, core, author="user", origin="user", tell=tell)
-        editor.replace(change.id, change.text, REASON)
+        writer.editor().replace(change.id, change.text, REASON)
         return block_file(next(b for b in state.blocks.all() if b.label == change.id))
     if change.action == "insert":
         passage, new = writer.insert(change.text, tags=change.tags, importance=change.importance)
