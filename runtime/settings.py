@@ -282,6 +282,7 @@ TASK_ATTEMPTS = 3  # of an action, where `retry` is all that is said
 TASK_AT_ONCE = 256  # inputs at the most: each has a thread, an agent and its files
 TASK_CANCEL_SECONDS = 0.5  # between two looks at whether `tasks cancel` was said
 TASK_LEAVE_SECONDS = 5.0  # that a second Ctrl-C still waits for what runs at once
+TASK_DEPTH = 8  # tasks inside tasks
 TASK_INPUT_BYTES = 64 << 20  # of one input
 TASK_RETRY_SECONDS = 2.0  # before a failed model is asked again, doubled each time
 TASK_RETRY_MAX_SECONDS = 60.0

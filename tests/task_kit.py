@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +33,21 @@ tools: [core_append, archival_insert, recall_search]
 timezone: UTC
 """
 HEAD = "agent: {definition: ./plain.yaml}\n"
+
+
+CHILD = Path(__file__).parent / "tasks" / "task_child.py"
+
+
+def run(folder: Path, point: str = "none", when: str = "before", nth: int = 0) -> int:
+    """The exit code of a process that runs the task in a folder, and may kill itself on the way."""
+    done = subprocess.run(
+        [sys.executable, str(CHILD), str(folder), point, when, str(nth)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode in (-9, 0, 3, 4), done.stderr
+    return done.returncode
 
 
 def echo() -> ScriptedModel:

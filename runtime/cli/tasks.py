@@ -11,28 +11,40 @@ if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.state.ledger import Ledger, TaskRow
 
+_INSIDE = 5  # tasks inside one that are listed
+
 TaskName = Annotated[
     str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)
 ]
 
 
 def list_tasks(as_json: AsJson = False, home: HomeFolder = None) -> None:
-    """Every task that was run, the newest first."""
+    """Every task that was run, the newest first; those that run inside one stand under it."""
     from pagemind.runtime.cli.render import listing, local, money, table
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.tasks.report import Report
 
     with opened(home) as runtime:
         ledger = _ledger(runtime)
+        shown = _in_order(ledger, most=None if as_json else _INSIDE)
         found = [
-            (row, Report.of(ledger, row.name), _running(runtime, row)) for row in ledger.tasks()
+            (label, row, Report.of(ledger, row.name), _running(runtime, row))
+            for label, row in shown
         ]
+        places = ledger.family.places()
+        names = {row.id: row.name for row in ledger.tasks()} if places else {}
+        total = ledger.count()
     if as_json:
-        listing([_item(row, report, running) for row, report, running in found])
+        parents = {task: names.get(place.parent) for task, place in places.items()}
+        items = [
+            {**_item(row, report, running), "parent": parents.get(row.id)}
+            for _, row, report, running in found
+        ]
+        listing(items)
         return
     rows = [
         [
-            row.name,
+            label,
             _status(row, running),
             f"{report.inputs['done']:,}",
             f"{report.inputs['failed']:,}",
@@ -42,13 +54,38 @@ def list_tasks(as_json: AsJson = False, home: HomeFolder = None) -> None:
             local(row.begun_at),
             row.path,
         ]
-        for row, report, running in found
+        for label, row, report, running in found
     ]
     headers = ["task", "status", "done", "failed", "of", "tokens", "cost", "begun", "file"]
-    if rows:
-        table(headers, rows, right="done failed of tokens cost", spare="tokens cost begun")
-    else:
+    if not rows:
         print("no task was run yet; docs/tasks.md shows how to write one")
+        return
+    table(headers, rows, right="done failed of tokens cost", spare="tokens cost begun")
+    if total > len(rows):
+        print(f"and {total - len(rows):,} more inside these; --json lists them")
+
+
+def _in_order(ledger: "Ledger", most: int | None) -> list[tuple[str, "TaskRow"]]:
+    """Each with what it is called in the list; of those inside one, so many at most."""
+    every = {row.id: row for row in ledger.tasks()}
+    inside: dict[str, list[str]] = {}
+    for task, place in sorted(ledger.family.places().items()):
+        inside.setdefault(place.parent, []).append(task)
+    children = {task for tasks in inside.values() for task in tasks}
+    found: list[tuple[str, TaskRow]] = []
+
+    def add(id: str, depth: int) -> None:
+        row = every[id]
+        label = f"{'  ' * depth}{row.name if not depth else row.name.partition('/')[2]}"
+        found.append((label, row))
+        for child in inside.get(id, [])[:most]:
+            if child in every:
+                add(child, depth + 1)
+
+    for id in every:
+        if id not in children:
+            add(id, 0)
+    return found
 
 
 def show(task: TaskName, as_json: AsJson = False, home: HomeFolder = None) -> None:
@@ -98,7 +135,7 @@ def cancel(task: TaskName, home: HomeFolder = None) -> None:
 
     with opened(home) as runtime:
         ledger = _ledger(runtime)
-        row = Report.of(ledger, task).row
+        row = _outermost(ledger, Report.of(ledger, task).row)
         if _running(runtime, row):
             ledger.ask_to_cancel(row.id)
             print(f"{row.name} stops after the step in which it is")
@@ -129,7 +166,8 @@ def resume(
     from pagemind.runtime.tasks.report import Report
 
     with opened(home) as runtime:
-        wanted = stored_task(Report.of(_ledger(runtime), task).row)
+        ledger = _ledger(runtime)
+        wanted = stored_task(runtime, _outermost(ledger, Report.of(ledger, task).row))
         answers = Answers(retry=retry, on_unknown=on_unknown)
         return carry_out(
             runtime, wanted, answers, model=model, at_once=at_once, wait=wait, as_json=as_json
@@ -146,7 +184,18 @@ def _running(runtime: "Runtime", row: "TaskRow") -> bool:
     """Whether a process runs it now."""
     from pagemind.runtime.tasks.opening import lock_of
 
-    return row.status == "running" and lock_of(runtime.home.path / "tasks", row.name).held()
+    outermost = _outermost(_ledger(runtime), row)
+    return row.status == "running" and lock_of(runtime.home.path / "tasks", outermost.name).held()
+
+
+def _outermost(ledger: "Ledger", row: "TaskRow") -> "TaskRow":
+    """The task that a person runs: one inside another goes on with that."""
+    while (place := ledger.family.place(row.id)) is not None:
+        around = ledger.task_of(place.parent)
+        if around is None:
+            break
+        row = around
+    return row
 
 
 def _status(row: "TaskRow", running: bool) -> str:

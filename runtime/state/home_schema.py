@@ -60,6 +60,35 @@ CREATE TABLE task_outputs (
 ) WITHOUT ROWID;
 """
 
+# Tasks inside tasks (state/task_family.py), and what a task asks a person (state/questions.py).
+_OF_TASKS = """
+CREATE TABLE task_parents (
+    task TEXT PRIMARY KEY,
+    parent TEXT NOT NULL,
+    input TEXT NOT NULL,
+    place TEXT NOT NULL,
+    digest TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX task_parents_parent ON task_parents (parent, input, place);
+CREATE TABLE task_files (
+    task TEXT NOT NULL,
+    path TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (task, path)
+) WITHOUT ROWID;
+CREATE TABLE task_questions (
+    task TEXT NOT NULL,
+    input TEXT NOT NULL,
+    place TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    choices TEXT NOT NULL,
+    answer TEXT NOT NULL DEFAULT '',
+    asked_at TEXT NOT NULL,
+    PRIMARY KEY (task, input)
+) WITHOUT ROWID;
+"""
+
 # What wakes an agent: events that wait for it (state/mailbox.py), and its timers.
 _AWAKE = """
 CREATE TABLE mail (
@@ -133,7 +162,7 @@ CREATE TABLE archives (
     embedding TEXT NOT NULL,
     created_at TEXT NOT NULL
 ) WITHOUT ROWID;
-{_LEDGER}{_AWAKE}{_TOGETHER}"""
+{_LEDGER}{_OF_TASKS}{_AWAKE}{_TOGETHER}"""
 
 # From version n to n + 1: statements run in one transaction after an automatic backup.
 HOME_MIGRATIONS: dict[int, str] = {
@@ -148,5 +177,5 @@ CREATE TABLE archives (
 DROP TABLE schedules;
 DROP TABLE ledgers;
 DROP TABLE shared_blocks;
-{_AWAKE}{_TOGETHER}""",
+{_OF_TASKS}{_AWAKE}{_TOGETHER}""",
 }

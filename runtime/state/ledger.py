@@ -15,6 +15,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.model import Usage
 from pagemind.runtime.naming import folded
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.task_family import TaskFamily
 
 AT_END = "@end"  # the key of what is done once, after the inputs
 _SPENT = (
@@ -125,6 +126,7 @@ class Ledger:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self.family = TaskFamily(database)
 
     def transaction(self) -> AbstractContextManager[None]:
         """What is written inside stands together or not at all."""
@@ -139,8 +141,16 @@ class Ledger:
         """The newest first."""
         return [_task(row) for row in self._db.rows("SELECT * FROM tasks ORDER BY id DESC")]
 
+    def count(self) -> int:
+        return self._db.number("SELECT count(*) FROM tasks")
+
     def task(self, name: str) -> TaskRow | None:
         row = self._db.one("SELECT * FROM tasks WHERE folded = ?", (folded(name.strip()),))
+        return _task(row) if row else None
+
+    def task_of(self, id: str) -> TaskRow | None:
+        """By its id."""
+        row = self._db.one("SELECT * FROM tasks WHERE id = ?", (id,))
         return _task(row) if row else None
 
     def open(self, name: str, path: str, text: str, vars: dict[str, str], made: bool) -> TaskRow:
@@ -189,6 +199,7 @@ class Ledger:
     def forget(self, task: str) -> None:
         """As if the task had never run."""
         with self._db.transaction():
+            self.family.forget(task)
             for table in ("task_actions", "task_inputs", "task_outputs"):
                 self._db.write(f"DELETE FROM {table} WHERE task = ?", (task,))
             self._db.write("DELETE FROM tasks WHERE id = ?", (task,))

@@ -31,7 +31,7 @@ def _nothing(why: str) -> Result:
 class Doing:
     """An action at its place. `prepare` gives what an attempt begins with (`why`: what was wrong
     with the one before); `perform` does it, told whether a process was cut off in it; `spent` is
-    what all attempts took, given their milliseconds."""
+    what all attempts took, given their milliseconds; `accounted`: the purses know it already."""
 
     place: str
     kind: str
@@ -40,6 +40,7 @@ class Doing:
     prepare: Callable[[str], Result] = _nothing
     spent: Callable[[float], Spent] = _by_time
     bounds: Bounds = field(default_factory=Bounds)
+    accounted: bool = False
     tries: int = 1  # trying again what asks no model and no function changes nothing
 
 
@@ -72,9 +73,9 @@ class Attempts:
             except ActionFailed as failed:
                 now = self._took(doing, spent, begun)
                 self._failed(doing, number, failed, now)
-                spent = self._account(purse, spent, now)
+                spent = self._account(doing, purse, spent, now)
                 if failed.fatal:
-                    raise TaskStopped(failed.reason, failed.hint) from None
+                    raise TaskStopped(failed.reason, failed.hint, fatal=True) from None
                 self._afford(purse, doing)
                 if tried == doing.tries:
                     raise self._end(doing, failed.reason) from None
@@ -91,8 +92,8 @@ class Attempts:
                     self._note(doing, "done", done, "", now)
                     if "length" in done:  # what was written counts with its action, or not at all
                         path, start, length = done["path"], done["start"], done["length"]
-                        self._job.ledger.set_output(self._job.id, path, start, length)
-                self._account(purse, spent, now)
+                        self._job.outputs.note(path, start, length)
+                self._account(doing, purse, spent, now)
                 self._tell_done(doing, now)
                 return done
         raise AssertionError("the last attempt returns or raises")
@@ -160,9 +161,10 @@ class Attempts:
     def _took(self, doing: Doing, before: Spent, begun: float) -> Spent:
         return doing.spent(before.ms + (self._job.clock.monotonic() - begun) * 1000)
 
-    def _account(self, purse: Purse, before: Spent, now: Spent) -> Spent:
+    def _account(self, doing: Doing, purse: Purse, before: Spent, now: Spent) -> Spent:
         """Take what is new from every purse."""
-        purse.add(now - before)
+        if not doing.accounted:
+            purse.add(now - before)
         return now
 
     # --- what then ------------------------------------------------------------------------------

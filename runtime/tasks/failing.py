@@ -29,9 +29,10 @@ class GivenUp(Exception):
 
 @dataclass
 class TaskStopped(Exception):
-    """The task ends here. `limit`: its budget is spent."""
+    """The task ends here. `limit`: its budget is spent; `fatal`: nothing else would work either."""
 
     reason: str
     hint: str = ""
     limit: bool = False
     cancelled: bool = False
+    fatal: bool = False

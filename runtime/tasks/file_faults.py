@@ -11,6 +11,7 @@ from pagemind.runtime.structured import Schema, load_schema, schema_fault
 from pagemind.runtime.tasks.named_checks import function_of
 from pagemind.runtime.tasks.parts import ONE_AT_A_TIME, Action, Check
 from pagemind.runtime.tasks.spec import TaskSpec
+from pagemind.runtime.tasks.text import Text, unknown
 from pagemind.runtime.yaml_reader import Path as KeyPath
 
 
@@ -48,6 +49,12 @@ def cross_faults(spec: TaskSpec) -> Iterator[Fault]:
     for name in spec.vars:
         if not name.isidentifier():
             yield ("vars", name), "is no name of a variable: letters, digits and _"
+    if spec.inputs is not None:
+        known = list(spec.vars)
+        for written in spec.inputs.paths:
+            for path in Text.parse(written).paths:
+                if path[0] not in known:
+                    yield ("inputs", spec.inputs.kind), unknown(path[0], known)
 
 
 def schema_faults(spec: TaskSpec, base: Path, loaded: dict[str, Schema]) -> Iterator[Fault]:
@@ -81,6 +88,20 @@ def own_check_faults(spec: TaskSpec, base: Path) -> Iterator[Fault]:
                     function_of(check.check, base)
                 except ValueError as fault:
                     yield (*path, key, "check"), str(fault)
+
+
+def sub_faults(place: KeyPath, action: Action, sub: TaskSpec, file: str) -> Iterator[Fault]:
+    """What a task needs from the action that runs it."""
+    for name in action.values:
+        if name not in sub.vars:
+            yield (*place, "set", name), f"{file}: {unknown(name, list(sub.vars))}"
+    missing = [n for n, value in sub.vars.items() if value is None and n not in action.values]
+    if missing:
+        yield (*place, "sub"), f"{file} needs {', '.join(missing)}: write it under set"
+    if sub.inputs is not None and sub.inputs.kind == "stdin":
+        yield (*place, "sub"), f"{file} reads standard input: only the task that is run may"
+    if action.agent == "same" and sub.agents == "per_input":
+        yield (*place, "agent"), f"{file} makes an agent for each of its inputs"
 
 
 def _checks(action: Action) -> Iterator[tuple[str, Check]]:

@@ -10,6 +10,7 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.definition import AgentDefinition, load_definition
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.model import Model
+from pagemind.runtime.naming import folded
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.task_file import Task
@@ -70,9 +71,13 @@ class Hired:
     @contextmanager
     def shared(self, key: str) -> Iterator[Agent]:
         """The agent that stays, for the input of this key."""
-        self._note(key, self._job.task.agent_name)
+        name = self._job.task.agent_name
+        if (lent := self._job.lent.get(folded(name))) is not None:
+            yield lent  # it is open, and stays so
+            return
+        self._note(key, name)
         if self._shared is None:
-            self._shared = self._open(self._job.task.agent_name)
+            self._shared = self._open(name)
         yield self._shared
 
     def _note(self, key: str, name: str) -> None:

@@ -14,7 +14,9 @@ from pagemind.runtime.naming import folded
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.state.ledger import Ledger, TaskRow
+from pagemind.runtime.state.task_family import TaskFamily
 from pagemind.runtime.tasks.hired import Hiring, definition_of
+from pagemind.runtime.tasks.job import Inside
 from pagemind.runtime.tasks.outputs import Outputs
 from pagemind.runtime.tasks.parts import OnUnknown
 from pagemind.runtime.tasks.task_file import Task, fingerprint, parse_task, written_lines
@@ -43,23 +45,36 @@ def lock_of(folder: Path, name: str) -> FolderLock:
     return FolderLock(locks, name, "task")
 
 
-def opened(runtime: Runtime, ledger: Ledger, task: Task, answers: Answers) -> TaskRow:
-    """The task's row, running. Raises UserError where a person must choose."""
+def opened(
+    runtime: Runtime, ledger: Ledger, task: Task, answers: Answers, inside: Inside | None = None
+) -> TaskRow:
+    """The task's row, running; `inside`: where another runs it. Raises UserError where a person
+    must choose."""
     row = ledger.task(task.name)
     if row is not None and answers.restart:
         undo(runtime, ledger, row, task.base)
         row = None
+    if row is not None and not answers.go_on:
+        _must_be_same(runtime, row, task)
     if row is None:
-        _must_be_free(runtime, task)
-        return ledger.open(task.name, str(task.path), task.text, dict(task.set), task.made)
-    if not answers.go_on:
-        _must_be_same(row, task)
-    ledger.go_on(row.id, str(task.path), task.text, dict(task.set))
+        _must_be_free(runtime, ledger, task, inside)
+    with ledger.transaction():
+        if row is None:
+            row = ledger.open(task.name, str(task.path), task.text, dict(task.set), task.made)
+        else:
+            ledger.go_on(row.id, str(task.path), task.text, dict(task.set))
+        ledger.family.set_files(row.id, task.files())
+        if inside is not None:
+            ledger.family.adopt(row.id, inside.place)
     return row
 
 
 def undo(runtime: Runtime, ledger: Ledger, row: TaskRow, base: Path) -> None:
-    """As if the task had not run: its outputs, the agents that it made, its ledger."""
+    """As if the task had not run: its outputs, the agents that it made, its ledger; and those of
+    the tasks inside it."""
+    for child in ledger.family.children(row.id):
+        if (inside := ledger.task_of(child)) is not None:
+            undo(runtime, ledger, inside, Path(inside.path).parent)
     Outputs(ledger, row.id, base).undo()
     made = ledger.agents(row.id)
     for name in made:
@@ -68,23 +83,29 @@ def undo(runtime: Runtime, ledger: Ledger, row: TaskRow, base: Path) -> None:
     ledger.forget(row.id)
 
 
-def stored_task(row: TaskRow) -> Task:
+def stored_task(runtime: Runtime, row: TaskRow) -> Task:
     """The task as it ran last."""
-    return parse_task(row.text, Path(row.path), row.vars)
+    files = TaskFamily(runtime.home.database).files(row.id)
+    return parse_task(row.text, Path(row.path), row.vars, files)
 
 
 def check_functions(runtime: Runtime, task: Task, hiring: Hiring) -> None:
     """Raises what is wrong with the agent, before anything runs: it is not there, its definition
     is at fault, or it lacks a block or function that the task names."""
-    from pagemind.tools import find
+    from pagemind.tools import of_definition
 
-    definition: AgentDefinition = definition_of(runtime, task)
-    functions = [*find(definition.functions), *hiring.functions()]
-    task.check_agent(definition, {each.name: each.parameters for each in functions})
+    for each in (task, *task.tasks_of_their_own()):
+        definition: AgentDefinition = definition_of(runtime, each)
+        functions = [*of_definition(definition), *hiring.functions()]
+        each.check_agent(definition, {tool.name: tool.parameters for tool in functions})
 
 
-def _must_be_free(runtime: Runtime, task: Task) -> None:
+def _must_be_free(runtime: Runtime, ledger: Ledger, task: Task, inside: Inside | None) -> None:
     """An agent that the task would make must not be another's."""
+    if inside is not None:
+        name, parent = task.agent_name, inside.place.parent
+        if folded(name) in inside.lent or ledger.family.made_beside(parent, name):
+            return
     if task.made and runtime.home.exists(task.agent_name):
         raise UserError(
             f"there is an agent called {task.agent_name!r} already, and the task would make it",
@@ -92,14 +113,14 @@ def _must_be_free(runtime: Runtime, task: Task) -> None:
         )
 
 
-def _must_be_same(row: TaskRow, task: Task) -> None:
+def _must_be_same(runtime: Runtime, row: TaskRow, task: Task) -> None:
     if Path(row.path) != task.path:
         raise UserError(
             f"a task called {row.name!r} was begun from {row.path}",
             hint="give this one  name: …, or say --continue if the file has moved",
         )
     try:
-        before = stored_task(row)
+        before = stored_task(runtime, row)
     except PagemindError as error:  # a file that is named in it is gone
         raise UserError(
             f"{row.name} cannot be read as it was begun: {error.message}",

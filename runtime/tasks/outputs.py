@@ -9,6 +9,7 @@ holds alone() until the ledger has the new length.
 
 import os
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -26,6 +27,7 @@ class Outputs:
         self._task = task
         self._base = base
         self._alone = threading.RLock()
+        self._written: Callable[[], set[str]] | None = None
 
     def alone(self) -> AbstractContextManager[object]:
         """While it is held nobody else of this run writes."""
@@ -37,7 +39,21 @@ class Outputs:
 
     def is_output(self, path: Path) -> bool:
         """Whether the task writes to it: then it is no input."""
+        if self._written is not None:
+            return str(path.resolve()) in self._written()
         return self._ledger.output(self._task, str(path.resolve())) is not None
+
+    def within(self, base: Path, written: Callable[[], set[str]]) -> "Outputs":
+        """Those of a task inside this one, with paths of its own: noted with these here. `written`
+        gives the files that it wrote itself."""
+        made = Outputs(self._ledger, self._task, base)
+        made._alone = self._alone
+        made._written = written
+        return made
+
+    def note(self, path: str, start: int, length: int) -> None:
+        """How long a file is now."""
+        self._ledger.set_output(self._task, path, start, length)
 
     def cut_back(self) -> None:
         """Before going on. Raises UserError for a file that is shorter than it was left."""

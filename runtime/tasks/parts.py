@@ -5,6 +5,7 @@ task_file.py and scope.py.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -21,7 +22,7 @@ AtOnce = Annotated[Whole, Field(ge=1, le=settings.TASK_AT_ONCE)]
 ONE_AT_A_TIME = "one agent does one thing after another: several at once need  agents: per_input"
 OnUnknown = Literal["ask", "redo", "skip"]
 SOURCES = ("files", "tree", "lines", "csv", "jsonl", "stdin")
-VERBS = ("say", "call", "if", "repeat", "expect", "save")
+VERBS = ("say", "call", "sub", "if", "repeat", "expect", "save")
 
 
 def _several(value: Any) -> Any:
@@ -60,13 +61,13 @@ class AgentSpec(Section):
 
 
 class Inputs(Section):
-    """Where the inputs come from: one of them."""
+    """Where the inputs come from: one of them. Paths may hold the variables of `vars`."""
 
-    files: Several = ()
-    tree: Words | None = None
-    lines: Words | None = None
-    csv: Words | None = None
-    jsonl: Words | None = None
+    files: Annotated[tuple[Templated, ...], BeforeValidator(_several)] = ()
+    tree: Templated | None = None
+    lines: Templated | None = None
+    csv: Templated | None = None
+    jsonl: Templated | None = None
     stdin: Literal["lines", "csv", "jsonl"] | None = None
 
     @model_validator(mode="after")
@@ -88,6 +89,19 @@ class Inputs(Section):
     @property
     def kind(self) -> str:
         return next(iter(self.model_fields_set))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """As they are written."""
+        written = getattr(self, self.kind)
+        return () if self.kind == "stdin" else (written,) if isinstance(written, str) else written
+
+    def filled(self, vars: Mapping[str, str]) -> Self:
+        """With the values of variables. Raises TemplateError for one that is not there."""
+        found = tuple(Text.parse(each).fill(vars) for each in self.paths)
+        if not found:
+            return self
+        return self.model_copy(update={self.kind: found if self.kind == "files" else found[0]})
 
 
 class Bounds(Section):
@@ -230,13 +244,17 @@ def _spelt_save(value: Any) -> Any:
 
 
 class Action(Section):
-    """One thing to do: the verb is one of say, call, if, repeat, or expect and save alone."""
+    """One thing to do: the verb is one of say, call, sub, if, repeat, or expect and save alone."""
 
     say: Templated | None = None
     json_schema: SchemaRef | None = Field(default=None, alias="schema")
     call: Words | None = None
     arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
     on_unknown: OnUnknown | None = None
+    sub: Words | None = None
+    values: dict[str, Templated | Number] = Field(default_factory=dict, alias="set")
+    agent: Literal["same"] | None = None
+    accept: Literal["partial"] | None = None
     condition: SpeltCheck | None = Field(default=None, alias="if")
     then: "tuple[Action, ...]" = ()
     otherwise: "tuple[Action, ...]" = Field(default=(), alias="else")
@@ -254,6 +272,7 @@ class Action(Section):
         for name, value in (
             ("say", self.say),
             ("call", self.call),
+            ("sub", self.sub),
             ("if", self.condition),
             ("repeat", self.repeat or None),
             ("save", self.save),
@@ -281,7 +300,7 @@ class Action(Section):
     def _fits(self) -> Self:
         named = {field.alias or name: name for name, field in type(self).model_fields.items()}
         said = {key for key, name in named.items() if name in self.model_fields_set}
-        verbs = [verb for verb in VERBS[:4] if verb in said]
+        verbs = [verb for verb in VERBS[:5] if verb in said]
         if len(verbs) > 1:
             raise ValueError(f"{' and '.join(verbs)} are two actions: write each as its own")
         if not self.verb:
@@ -299,6 +318,7 @@ class Action(Section):
 _ALLOWED: dict[str, set[str]] = {
     "say": {"say", "schema", "expect", "save", "as", "budget", "on_error"},
     "call": {"call", "with", "on_unknown", "expect", "save", "as", "on_error"},
+    "sub": {"sub", "set", "agent", "accept", "save", "as", "budget", "on_error"},
     "if": {"if", "then", "else"},
     "repeat": {"repeat", "until", "at_most"},
     "save": {"save", "expect", "on_error"},

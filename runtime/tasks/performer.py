@@ -21,6 +21,7 @@ from pagemind.runtime.tasks.named_checks import function_of
 from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
 from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.tasks.saying import say, spent_on, words
+from pagemind.runtime.tasks.subtask import Subtask
 from pagemind.runtime.tasks.text import Text, as_text
 
 
@@ -32,6 +33,7 @@ class Performer:
     ) -> None:
         self._job = job
         self._agent = agent
+        self._one_input = one
         # An input that is another by now says nothing under the ids of the one it was.
         self._who = f"{one.key}\0{one.digest}"
         self._source = {"input": one.label} if "input" in scope else {}
@@ -61,6 +63,9 @@ class Performer:
             self._keep(action, place, "data" if "data" in done else "reply")
         elif action.call is not None:
             self._scope["result"] = self._call(action, place)["result"]
+            self._keep(action, place, "result")
+        elif action.sub is not None:
+            self._scope["result"] = self._sub(action, place)["result"]
             self._keep(action, place, "result")
         else:
             if action.expect is not None:
@@ -111,7 +116,7 @@ class Performer:
             return spent_on(self._agent, identity, ms)
 
         policy, bounds = self._policy(action), action.budget or self._job.task.spec.budget.action
-        doing = Doing(place, "say", policy, perform, prepare, spent, bounds, policy.tries)
+        doing = Doing(place, "say", policy, perform, prepare, spent, bounds, tries=policy.tries)
         return self._attempts.result(doing)
 
     def _call(self, action: Action, place: str) -> Result:
@@ -136,6 +141,22 @@ class Performer:
         self._agent.loop.functions.forget_call(done["id"])
         return done
 
+    def _sub(self, action: Action, place: str) -> Result:
+        number = self._scope.get("number")
+        sub = Subtask(self._job, self._agent, action, place, self._one_input, number)
+
+        def prepare(why: str) -> Result:
+            return {"set": sub.values(self._known())}
+
+        def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            again = row.attempt > 1
+            return sub.run(row.result["set"], purse, row.spent, again=again)
+
+        policy, bounds = self._policy(action), action.budget or self._job.task.spec.budget.action
+        return self._attempts.result(
+            Doing(place, "sub", policy, perform, prepare, sub.spent, bounds, True, policy.tries)
+        )
+
     def _expect(self, action: Action, check: Check, place: str) -> None:
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
             self._must_hold(check, self._scope.get("reply", ""), None, again=False)
@@ -150,8 +171,14 @@ class Performer:
             path = outputs.path(self._fill(Text.parse(save.file)))
             if path == self._scope.get("_path"):
                 raise ActionFailed(f"{path} is the input itself: it is not written to")
-            written = outputs.append(path, self._what(save, made).encode("utf-8", "replace"))
-            return {"path": written.path, "start": written.start, "length": written.length}
+            data = self._what(save, made).encode("utf-8", "replace")
+            written = outputs.append(path, data)
+            return {
+                "path": written.path,
+                "start": written.start,
+                "length": written.length,
+                "bytes": len(data),
+            }
 
         with outputs.alone():
             self._attempts.result(Doing(place, "save", self._policy(action), perform))

@@ -14,6 +14,7 @@ from pagemind.runtime.state.ledger import Spent
 from pagemind.runtime.tasks.parts import Bounds
 from pagemind.runtime.turn import StopReason, TurnLimits
 
+OUTER = "around "  # the levels around a task that is part of another
 NAMES = {"task": "the task's budget", "input": "the input's budget", "action": "its budget"}
 
 
@@ -43,6 +44,14 @@ class Purse:
         made._lock = self._lock
         return made
 
+    def inside(self, bounds: Bounds, spent: Spent) -> "Purse":
+        """The purse of a task inside an action: its own budget, with these levels around it."""
+        made = Purse("task", bounds, spent)
+        around = {f"{OUTER}{name}": level for name, level in self._levels.items()}
+        made._levels = {**around, **made._levels}
+        made._lock = self._lock
+        return made
+
     def spent(self, level: str) -> Spent:
         with self._lock:
             return self._levels[level].spent
@@ -57,10 +66,10 @@ class Purse:
     def over(self) -> tuple[str, str] | None:
         """The outermost level whose budget is spent, and how."""
         with self._lock:
-            for name in ("task", "input", "action"):
-                level = self._levels.get(name)
-                if level is not None and (told := _over(level.bounds, level.all())):
-                    return name, f"{NAMES[name]} is spent: {told[1]}"
+            for name, level in self._levels.items():
+                if told := _over(level.bounds, level.all()):
+                    # One around the task ends the task.
+                    return "task" if name.startswith(OUTER) else name, _told(name, told[1])
         return None
 
     def left(self) -> Bounds:
@@ -107,9 +116,16 @@ class Purse:
         with self._lock:
             for level in self._levels.values():
                 level.running[id(self)] = Spent(steps, usage, cost, ms=seconds * 1000)
-            task = self._levels.get("task")
-            told = _over(task.bounds, task.all()) if task is not None else None
-        return (told[0], f"{NAMES['task']} is spent: {told[1]}") if told else None
+            for name, level in self._levels.items():
+                shared = name == "task" or name.startswith(OUTER)
+                if shared and (told := _over(level.bounds, level.all())):
+                    return told[0], _told(name, told[1])
+        return None
+
+
+def _told(name: str, over: str) -> str:
+    around = "the budget of what it is part of"
+    return f"{around if name.startswith(OUTER) else NAMES[name]} is spent: {over}"
 
 
 def _over(bounds: Bounds, spent: Spent) -> tuple[StopReason, str] | None:

@@ -52,6 +52,9 @@ class Report:
             raise NotFound(f"no task is called {name!r}", hint=f"tasks: {known}")
         counts, actions = ledger.counts(row.id), ledger.action_counts(row.id)
         failed = ledger.faults(row.id, TASK_FAULTS)
+        outputs = {each.path: each.length - each.start for each in ledger.outputs(row.id)}
+        if ledger.family.place(row.id) is not None:  # they are noted with the outermost task
+            outputs = ledger.family.written(row.id)
         return cls(
             row=row,
             inputs={key: counts.get(key, 0) for key in ("done", "failed", "running")},
@@ -59,7 +62,7 @@ class Report:
             spent=ledger.spent(row.id),
             by_action=_by_action(ledger, row.id),
             failures=tuple((each.label, each.error) for each in failed),
-            outputs=tuple((each.path, each.length - each.start) for each in ledger.outputs(row.id)),
+            outputs=tuple(outputs.items()),
             limit=limit,
             hint=hint,
         )

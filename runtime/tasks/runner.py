@@ -7,6 +7,8 @@ ends, the ledger and the report say so.
 
 import threading
 from concurrent.futures import Executor, Future
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
@@ -20,7 +22,7 @@ from pagemind.runtime.tasks.events import TaskEvent, TaskLog, Watch, ignore
 from pagemind.runtime.tasks.failing import TaskStopped
 from pagemind.runtime.tasks.hired import Hired, Hiring
 from pagemind.runtime.tasks.inputs import Input, Source
-from pagemind.runtime.tasks.job import Job
+from pagemind.runtime.tasks.job import Ended, Inside, Job
 from pagemind.runtime.tasks.opening import Answers, check_functions, lock_of, opened
 from pagemind.runtime.tasks.outputs import Outputs
 from pagemind.runtime.tasks.parts import ONE_AT_A_TIME
@@ -58,37 +60,96 @@ def run_task(
     source = task.source(stdin)
     if source is not None:
         source.check()
-    folder = runtime.home.path / "tasks"
-    lock = lock_of(folder, task.name)
+    lock = lock_of(runtime.home.path / "tasks", task.name)
     lock.acquire(wait)
     try:
         row = opened(runtime, ledger, task, answers)
-        log = TaskLog(folder / row.id / "log.jsonl")
-        log.path.parent.mkdir(parents=True, exist_ok=True)
-
-        telling = threading.Lock()
-
-        def tell(event: TaskEvent) -> None:
-            with telling:  # one after another, whoever tells them
-                log(event)
-                watch(event)
-
-        spec = task.spec
+        purse = Purse("task", task.spec.budget.task, ledger.spent(row.id))
         job = Job(
             id=row.id,
             task=task,
             ledger=ledger,
             outputs=Outputs(ledger, row.id, task.base),
-            purse=Purse("task", spec.budget.task, ledger.spent(row.id)),
-            watch=tell,
+            purse=purse,
+            watch=watch,
             cancel=cancel,
             clock=runtime.clock,
-            on_unknown=answers.on_unknown or spec.on_unknown,
+            on_unknown=answers.on_unknown or task.spec.on_unknown,
         )
-        with watch_for_cancel(ledger, row.id, cancel), Hired(runtime, job, hiring) as hired:
-            return _Run(job, row, hired, answers, log.path.parent, at_once).to_the_end(source)
+        with watch_for_cancel(ledger, row.id, cancel):
+            report, _ = _carried_out(runtime, job, row, answers, hiring, at_once, source)
+        return report
     finally:
         lock.release()
+
+
+def _carried_out(
+    runtime: Runtime,
+    job: Job,
+    row: TaskRow,
+    answers: Answers,
+    hiring: Hiring | None,
+    at_once: int,
+    source: Source | None,
+) -> Ended:
+    """A task that is open, to its end."""
+    log = TaskLog(runtime.home.path / "tasks" / row.id / "log.jsonl")
+    log.path.parent.mkdir(parents=True, exist_ok=True)
+    telling, watch = threading.Lock(), job.watch
+
+    def tell(event: TaskEvent) -> None:
+        with telling:  # one after another, whoever tells them
+            log(event)
+            watch(event)
+
+    job.watch = tell
+    job.run_inside = partial(_run_inside, runtime, answers, hiring)
+    with Hired(runtime, job, hiring) as hired:
+        return _Run(job, row, hired, answers, log.path.parent, at_once).to_the_end(source)
+
+
+def _run_inside(runtime: Runtime, answers: Answers, hiring: Hiring | None, inside: Inside) -> Ended:
+    """A task that is part of another. Raises UserError for what cannot begin."""
+    task, outer = inside.task, inside.outer
+    source = task.source()
+    if source is not None:
+        source.check()
+    again = inside.retry
+    answers = replace(
+        answers, restart=False, retry=answers.retry or again, go_on=answers.go_on or again
+    )
+    row = opened(runtime, outer.ledger, task, answers, inside)
+    spent = outer.ledger.spent(row.id)
+    written = partial(_written, outer.ledger, row.id)
+    job = Job(
+        id=row.id,
+        task=task,
+        ledger=outer.ledger,
+        outputs=outer.outputs.within(task.base, written),
+        purse=inside.purse.inside(task.spec.budget.task, spent),
+        watch=partial(_pass_on, inside, row.name),
+        cancel=outer.cancel,
+        clock=outer.clock,
+        on_unknown=answers.on_unknown or task.spec.on_unknown,
+        outer=outer,
+        lent=inside.lent,
+        locks=outer.locks,
+    )
+    return _carried_out(runtime, job, row, answers, hiring, task.spec.at_once, source)
+
+
+def _written(ledger: Ledger, task: str) -> set[str]:
+    return set(ledger.family.written(task))
+
+
+def _pass_on(inside: Inside, task: str, event: TaskEvent) -> None:
+    """The actions of a task inside another are told to who watches that, at the place of its
+    own action."""
+    if event.kind in ("action_started", "action_done", "action_failed", "warning"):
+        data = event.data
+        at = " ".join(str(data[key]) for key in ("input", "place") if data.get(key))
+        told = {"input": inside.label, "place": f"{inside.place.place} › {at}", "inside": task}
+        inside.outer.watch(replace(event, data={**data, **told}))
 
 
 def _checked(task: Task, at_once: int | None) -> int:
@@ -153,11 +214,12 @@ class _Run:
         if at_once > 1:
             self._hands = _in_threads(self._inputs, row.name, at_once)
 
-    def to_the_end(self, source: Source | None) -> Report:
+    def to_the_end(self, source: Source | None) -> Ended:
         job = self._job
         stopped: TaskStopped | None = None
         try:
-            job.outputs.cut_back()
+            if job.outer is None:  # what is inside it is cut back with it
+                job.outputs.cut_back()
             self._count(source)
             self._each(source)
             self._at_end()
@@ -171,7 +233,7 @@ class _Run:
         except BaseException as fault:
             self._close("failed", f"{type(fault).__name__}: {fault}")
             raise
-        return self._ended(stopped)
+        return self._ended(stopped), stopped
 
     def _count(self, source: Source | None) -> None:
         total = 1 if source is None else source.count()

@@ -16,6 +16,8 @@ from pagemind.runtime.yaml_reader import Path as KeyPath
 
 Names = Mapping[str, tuple[str, ...] | None]  # each with its fields; None: whatever it has
 AT_END = ("total", "done", "failed")
+# What is told of a task that ran as an action (subtask.py).
+OF_SUB = ("status", "done", "failed", "total", "tokens", "cost", "outputs", "report", "task", "why")
 _SchemaOf = Callable[[dict[str, Any] | str | None], Schema | None]
 
 
@@ -77,6 +79,9 @@ def texts_of(path: KeyPath, action: Action) -> Iterator[tuple[KeyPath, Text]]:
     for name, value in action.arguments.items():
         if isinstance(value, str):
             yield (*path, "with", name), Text.parse(value)
+    for name, value in action.values.items():
+        if isinstance(value, str):
+            yield (*path, "set", name), Text.parse(value)
     for key, check in (
         ("if", action.condition),
         ("until", action.until),
@@ -111,14 +116,14 @@ def _walk(
         scope = _made(action, scope, schema_of)
         for place, text in texts_of(here, action):
             # What an action says is filled before it runs, all else of it after.
-            known = before if place[len(here)] in ("say", "with") else scope
+            known = before if place[len(here)] in ("say", "with", "set") else scope
             faults += [(place, fault) for each in text.paths if (fault := known.fault(each))]
         for key, check in (("if", action.condition), ("until", action.until)):
             faults += _of_nothing(check, (*here, key), scope)
         if action.verb == "expect" or (action.verb == "save" and action.expect):
             faults += _of_nothing(action.expect, (*here, "expect"), scope)
         saves_reply = action.save is not None and not action.save.model_fields_set - {"file"}
-        if saves_reply and action.call is None and "reply" not in scope.names:
+        if saves_reply and not (action.call or action.sub) and "reply" not in scope.names:
             faults.append(((*here, "save"), "there is no reply yet: say something before it"))
         if action.condition is not None:
             then = _walk(action.then, (*here, "then"), scope, schema_of, faults)
@@ -140,6 +145,8 @@ def _made(action: Action, scope: Scope, schema_of: _SchemaOf) -> Scope:
             scope = scope.knowing(**{action.named: ()})
     if action.call is not None:
         scope = scope.knowing(result=(), **({action.named: ()} if action.named else {}))
+    if action.sub is not None:
+        scope = scope.knowing(result=OF_SUB, **({action.named: OF_SUB} if action.named else {}))
     return scope
 
 

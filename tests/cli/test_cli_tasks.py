@@ -116,3 +116,23 @@ def test_send_with_a_schema(cli: Cli) -> None:
     assert "no answer fits the schema" in ran.err
     schema.write_text('{"type": 7}', encoding="utf-8")
     assert "no JSON schema" in cli("send", "ada", "x", "--schema", str(schema)).err
+
+
+def test_tasks_inside_a_task_are_listed_under_it(cli: Cli, task: Path) -> None:
+    """With their names there; they are shown by their own, and go on with the one around them."""
+    (cli.home / "inner.yaml").write_text(TASK.replace("facts", "inner"), encoding="utf-8")
+    (cli.home / "outer.yaml").write_text(
+        "agent: {definition: ./plain.yaml, model: scripted/echo}\n"
+        "inputs: {lines: in.txt}\ndo: [{sub: inner.yaml}]\n",
+        encoding="utf-8",
+    )
+    ran = cli("run", str(cli.home / "outer.yaml"))
+    assert ran.code == 0, ran.err
+    lines = cli("tasks", "list").out.splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [
+        *(["outer", "done"], ["do.1/1", "done"], ["do.1/2", "done"])
+    ]
+    items = cli("tasks", "list", "--json").json["items"]
+    assert [item["parent"] for item in items] == [None, "outer", "outer"]
+    assert "# outer/do.1/2: done" in cli("tasks", "show", "outer/do.1/2").out
+    assert "outer: done" in cli("tasks", "resume", "outer/do.1/2").out

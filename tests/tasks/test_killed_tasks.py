@@ -1,19 +1,17 @@
 """Whatever the instant of a SIGKILL, the task goes on, and all that it does is there once."""
 
 import random
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from task_kit import HEAD, Bench
+from task_kit import HEAD, Bench, run
 
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import HashingEmbedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills itself with SIGKILL")
-CHILD = Path(__file__).with_name("task_child.py")
 TASK = """
 inputs: {lines: in.txt}
 do:
@@ -42,17 +40,6 @@ POINTS = [
     ("end input", "after", 4),  # of at_end
     ("close", "before", 1),
 ]
-
-
-def run(folder: Path, point: str = "none", when: str = "before", nth: int = 0) -> int:
-    done = subprocess.run(
-        [sys.executable, str(CHILD), str(folder), point, when, str(nth)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode in (-9, 0, 3, 4), done.stderr
-    return done.returncode
 
 
 @pytest.fixture
