@@ -25,6 +25,7 @@ from pagemind.runtime.core_memory import Block
 from pagemind.runtime.errors import (
     Cancelled,
     HomeUnusable,
+    IdTaken,
     ModelError,
     PagemindError,
     ToolError,
@@ -319,12 +320,12 @@ class Agent:
         """A client asks again: the stored answer, or the turn taken up where it stopped."""
         if not self.state.journal.lines.contains(known.first_seq):
             # Neither its answer nor another one: what a person took back is not done again.
-            raise UserError(
+            raise IdTaken(
                 f"id {known.client_id!r} is that of turn {known.turn}, which was taken back",
                 hint=f"give the message a new id, or `pagemind agents bring-back {self.name}`",
             )
         if known.client_digest != text_digest(text):
-            raise UserError(
+            raise IdTaken(
                 f"id {known.client_id!r} was used before for another text (turn {known.turn})",
                 hint="give each message an id of its own",
             )

@@ -11,6 +11,7 @@
     │   │   └── TaskInUse      another process runs the task
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
     │   ├── BadFilter          what a search is asked to look for cannot be
+    │   ├── IdTaken            an id of the client's that was another message's before
     │   ├── TierOutdated       a tier needs `memory rebuild`; nothing is lost
     │   ├── DocumentError      a file cannot be read as text; the message completes "<file> …"
     │   ├── BadExport          a file to import is broken, hostile or another tool's
@@ -141,6 +142,10 @@ class WindowTooSmall(UserError):
 
 class EmbeddingMismatch(UserError):
     """A table was made by one embedding model and opened with another; both are named."""
+
+
+class IdTaken(UserError):
+    """A client's id of a message that was another message's before, or of one taken back."""
 
 
 class TierOutdated(UserError):

@@ -321,6 +321,25 @@ KEEPER_GRACE_SECONDS = 20.0  # that turns are given to end when it stops …
 KEEPER_CUT_SECONDS = 10.0  # … and to end soundly once they are told to
 MAIL_TRIES = 3  # of an event that fails for itself; then it is put aside
 
+# --- serving over HTTP ----------------------------------------------------------------------
+
+SERVE_BODY_BYTES = 64 << 20  # of one request: eight images as base64, or a history of years
+SERVE_HEAD_BYTES = 64 << 10
+SERVE_HEAD_SECONDS = 10.0  # a request's head must be here by then: slow clients hold connections
+SERVE_SILENCE_SECONDS = 30.0  # between two pieces of a body
+SERVE_IDLE_SECONDS = 30  # of a connection that is kept for the next request
+SERVE_CONNECTIONS = 1000
+SERVE_TURNS = 64  # that clients wait for at once; more are told to come back
+SERVE_READS = 16  # threads for what is no turn
+SERVE_BEGIN_SECONDS = 15.0  # a stream whose turn says nothing begins after this, with pings …
+SERVE_PING_SECONDS = 15.0  # … so that no proxy in between takes it for dead
+SERVE_RETRY_SECONDS = 5  # told to clients that come too early
+SERVE_STOP_SECONDS = 5  # for answers on their way, once the turns have ended
+SERVE_TOKEN_CHARS = 16  # of a token, at least
+SERVE_KEY_CHARS = 255  # of an Idempotency-Key
+SERVE_RETRIED_TURNS = 8  # the newest, among which a client that tries again finds its own
+TAKE_IN_BATCH = 200  # messages of a journal that are compared with a client's history at once
+
 # --- the command line ---------------------------------------------------------------------------
 
 CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two

@@ -32,7 +32,7 @@ FLOORS: dict[int, str] = {
     5: "turn heartbeat model_caller loop agent feedback structured",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
-          replay setup sharers tasks memory_answers search_answer awake""",
+          replay setup sharers tasks memory_answers search_answer awake http""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
@@ -50,6 +50,8 @@ IMPORTERS = {
     "markdownify": ("runtime/documents/html_reader.py",),
     "mammoth": ("runtime/documents/docx_reader.py",),
     "sqlite3": ("runtime/state/",),
+    "starlette": ("runtime/http/",),
+    "uvicorn": ("runtime/http/",),
     "ruamel": ("runtime/yaml_reader.py",),
     "time": ("runtime/clock.py",),
     "uuid": ("runtime/clock.py",),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
-from pagemind.runtime.errors import NotFound, UserError
+from pagemind.runtime.errors import IdTaken, NotFound
 from pagemind.runtime.event import Event, event_from_json, event_json
 from pagemind.runtime.state.database import Database, Row
 
@@ -39,7 +39,7 @@ class Mailbox:
         self._clock = clock
 
     def put(self, agent: str, event: Event, id: str | None = None) -> Mail:
-        """An event for the agent of this id; it is on disk. Raises UserError where another one
+        """An event for the agent of this id; it is on disk. Raises IdTaken where another one
         waits under the same id."""
         id = id or event.id or self._clock.new_id()
         body = json.dumps(event_json(replace(event, id=id)), ensure_ascii=False)
@@ -52,7 +52,7 @@ class Mailbox:
                 )
                 known = self._db.one("SELECT * FROM mail WHERE agent = ? AND id = ?", (agent, id))
             elif known["event"] != body:
-                raise UserError(
+                raise IdTaken(
                     f"another event waits under the id {id!r}",
                     hint="give each message an id of its own",
                 )

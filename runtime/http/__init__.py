@@ -1,0 +1,1 @@
+"""An agent over HTTP: the chat completions of OpenAI, and the JSON contracts as REST."""
