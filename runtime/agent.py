@@ -239,15 +239,21 @@ class Agent:
         self,
         consent: Consent | None = None,
         *,
+        call: str = "",
         observer: Observer = ignore,
         cancel: CancelToken | None = None,
     ) -> TurnResult:
-        """Answer the call that waits (by default: yes), and go on with its turn. Raises UserError
-        if none does."""
+        """Answer the call that waits (by default: yes), and go on with its turn. `call` is its id,
+        for whoever wants to be sure that it is still that one. Raises UserError if none waits."""
         with self._lock:
             self._mend()
             consent = consent or Consent(True)
             request = self.pending()
+            if call and (request is None or request.call_id != call):
+                raise UserError(
+                    f"{call!r} is not a call of {self.name} that waits for approval",
+                    hint=f"`pagemind agents show {self.name}` shows what does",
+                )
             row = self.state.turns.get(request.turn) if request is not None else None
             if row is None:
                 raise UserError(
@@ -311,6 +317,7 @@ class Agent:
         turn.message_ids.append(event.short_id)
         notes = self._notes()
         turn.warnings += [each for each in notes if each not in self._noted]
+        turn.warnings += self.loop.approvals.told()
         self._noted = frozenset(notes)  # saying it once is enough, until it has changed
         return turn
 

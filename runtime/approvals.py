@@ -11,7 +11,9 @@ from dataclasses import asdict
 from pagemind.runtime.message import Message, Provenance, Text, ToolCall
 from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.settings import MAX_CALLS
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 
 KEY = "approval"  # of the state's meta table
@@ -33,6 +35,7 @@ class Approvals:
         self._database = database
         self._queue_manager = queue_manager
         queue_manager.before_append = self._before
+        self._lapsed: list[str] = []
 
     def wait(self, request: ApprovalRequest) -> None:
         """From now on the call waits, whatever happens to this process."""
@@ -45,10 +48,9 @@ class Approvals:
 
     def pending(self) -> ApprovalRequest | None:
         """The call that waits, if it is still the newest thing that was said."""
-        stored = self._database.meta(KEY)
-        if not stored:
+        request = _stored(self._database)
+        if request is None:
             return None
-        request = ApprovalRequest(**json.loads(stored))
         _, calls = self.open_calls()
         return request if any(call.id == request.call_id for call in calls) else None
 
@@ -67,6 +69,10 @@ class Approvals:
             return
         opening, calls = self.open_calls()
         assert opening is not None
+        self._lapsed.append(
+            f"the call of {request.name} that waited for approval (turn {request.turn}) lapsed:"
+            " it was not run"
+        )
         with self._database.transaction():
             self.answered()
             for call in calls:
@@ -85,7 +91,31 @@ class Approvals:
                     )
                 )
 
+    def told(self) -> list[str]:
+        """What has lapsed since this was last asked, for the person."""
+        lapsed, self._lapsed = self._lapsed, []
+        return lapsed
+
     def _before(self, message: Message) -> None:
         """Before anything but a result is said."""
         if message.role != "tool":
             self.lapse()
+
+
+def pending_in(state: State) -> ApprovalRequest | None:
+    """The call that waits, for whoever only reads."""
+    request = _stored(state.database)
+    if request is None:
+        return None
+    results: set[str | None] = set()
+    for message in state.journal.newest(MAX_CALLS + 1):
+        if message.role != "tool":
+            waits = {call.id for call in message.tool_calls} - results
+            return request if request.call_id in waits else None
+        results.add(message.tool_call_id)
+    return None
+
+
+def _stored(database: Database) -> ApprovalRequest | None:
+    stored = database.meta(KEY)
+    return ApprovalRequest(**json.loads(stored)) if stored else None

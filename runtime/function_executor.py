@@ -125,6 +125,7 @@ class FunctionExecutor:
                 # Stopped while somebody was asked: the call surely was not run.
                 stopped = ToolResult(f"{call.name} was not run: the turn was stopped")
                 store(self._message(call, stopped, note, tool, ok=False, ran=False))
+                self._answered()
                 raise
             if tool.effect == "memory":
                 with self._database.transaction():
@@ -197,6 +198,8 @@ class FunctionExecutor:
         """Raises _NotRun where a rule or a person forbids the call, WaitsForApproval where nobody
         is there to ask."""
         terms = terms_of(tool)
+        if consent is not None:
+            self._answered()  # before it runs: killed in it, it must not be asked for again
         if terms.rule == "deny":
             raise _NotRun(f"{tool.name} is not allowed for this agent")
         if self._ruled and (why := refusal(tool, self._registry, self._said_in(context.turn))):
@@ -221,9 +224,12 @@ class FunctionExecutor:
         consent = context.person.approve(request) if context.person is not None else None
         if consent is None:
             raise WaitsForApproval(request)
+        self._answered()
+        return consent
+
+    def _answered(self) -> None:
         if self._approvals is not None:
             self._approvals.answered()
-        return consent
 
     def _run(self, tool: Tool, context: ToolContext, arguments: dict[str, object]) -> ToolResult:
         if tool.terms is not None:

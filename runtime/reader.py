@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pagemind.runtime.agent_archives import AgentArchives
+from pagemind.runtime.approvals import pending_in
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import core_of, registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
@@ -23,6 +24,7 @@ from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Embedder, ModelRequest
 from pagemind.runtime.page_reader import PageReader
+from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.pressure import Thresholds, Window, window
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, PAGE_TOKENS, STATE_SCHEMA
@@ -53,6 +55,7 @@ class AgentInfo:
     cost: float
     cost_known: bool
     bytes: int
+    pending: ApprovalRequest | None = None  # the call that waits for a person's consent
     problem: str = ""  # why the agent cannot be read; the counts are unknown then
 
     def as_json(self) -> dict[str, Any]:
@@ -72,6 +75,7 @@ class AgentInfo:
             "bytes": self.bytes,
             "schema_version": STATE_SCHEMA,
             "problem": self.problem,
+            "pending": self.pending.as_json() if self.pending is not None else None,
         }
 
 
@@ -138,6 +142,7 @@ class AgentReader(TiersReader):
             cost=cost,
             cost_known=known,
             bytes=self.bytes_on_disk(),
+            pending=pending_in(state),
         )
 
     # --- main context ---------------------------------------------------------------------------

@@ -345,6 +345,7 @@ TAKE_IN_BATCH = 200  # messages of a journal that are compared with a client's h
 CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two
 PASTE_CHARS = 1000  # a longer paste stands as [pasted …] in the prompt: redrawing it is slow
 HISTORY_CHARS = 2000  # a longer line is not kept for arrow-up
+CONSENT_ROWS = 40  # of a call that a person is asked about; of a longer one the middle is viewed
 TYPING_PAUSE_SECONDS = 0.7  # without a key: what stops all threads may run now
 SWITCH_SECONDS = 0.001  # of the interpreter's threads while libraries load and a person types
 LOG_BYTES = 1 << 20

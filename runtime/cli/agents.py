@@ -58,6 +58,8 @@ def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
     if any(each.in_use for each in found):
         say("* in use now")
     for each in found:
+        if each.pending is not None:
+            say(f"{each.name} waits for approval of {each.pending.name}; see agents show")
         if each.problem:
             say(f"{each.name} cannot be read: {each.problem}; see pagemind doctor")
 
@@ -224,3 +226,12 @@ def _tell(info: "AgentInfo", folder: Path, as_json: bool, done: str = "") -> Non
             ("folder", f"{folder} ({size(info.bytes)})"),
         ]
     )
+    if info.pending is not None:
+        from pagemind.runtime.cli.consent_view import tell_waiting
+
+        tell_waiting(
+            info.pending,
+            approve=f"`pagemind send {info.name} --approve`",
+            deny="`--deny --reason WHY`",
+            whole=True,
+        )

@@ -85,6 +85,7 @@ class Editor:
         self._typed_at = 0.0
         self._reading = False
         self._session.default_buffer.on_text_changed += self._typed
+        self._asking: PromptSession[str] | None = None
 
     def read(self) -> str:
         """What a person typed. Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C, Closed."""
@@ -105,13 +106,26 @@ class Editor:
 
     def ask(self, question: str) -> str:
         """One line in answer to a question; "" for Ctrl-C and Ctrl-D."""
+        try:
+            return self._ask(question)
+        except (EOFError, KeyboardInterrupt):
+            return ""
+
+    def put(self, question: str) -> str:
+        """One line in answer to a question, of what is typed from now on. Raises EOFError for
+        Ctrl-D, KeyboardInterrupt for Ctrl-C."""
+        with self._source.set_aside():
+            return self._ask(question)
+
+    def _ask(self, question: str) -> str:
         asking: PromptSession[str] = PromptSession(
             message=FormattedText([("class:question", question)]), style=_STYLE, input=self._source
         )
+        self._asking = asking
         try:
             return asking.prompt()
-        except (EOFError, KeyboardInterrupt):
-            return ""
+        finally:
+            self._asking = None
 
     @contextmanager
     def _ctrl_c(self) -> Iterator[None]:
@@ -161,14 +175,10 @@ class Editor:
 
     def hang_up(self) -> None:
         """End read() with EOFError, whatever is typed: the terminal is gone."""
-        app = self._session.app
-        if app.loop is not None and app.is_running:
-            app.loop.call_soon_threadsafe(self._end)
-
-    def _end(self) -> None:
-        app = self._session.app
-        if app.is_running and not app.is_done:
-            app.exit(exception=EOFError())
+        for session in (self._session, self._asking):
+            app = session.app if session is not None else None
+            if app is not None and app.loop is not None and app.is_running:
+                app.loop.call_soon_threadsafe(_end, app)
 
     def when_shown(self, call: Callable[[], None]) -> None:
         """Call once, when the prompt stands for the first time."""
@@ -251,6 +261,11 @@ class Editor:
             again += 1
         self._pastes[label] = text
         return label
+
+
+def _end(app: Any) -> None:
+    if app.is_running and not app.is_done:
+        app.exit(exception=EOFError())
 
 
 class _History(FileHistory):

@@ -1,6 +1,7 @@
 """A terminal's input that takes a large paste in one piece, and keys that were read elsewhere."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
@@ -35,6 +36,15 @@ class PasteInput(Vt100Input):
         if not self._pieces:
             found += self.flush_keys()  # an Escape that nothing followed
         store_typeahead(self, found)
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """What was typed ahead stays out of a prompt that runs meanwhile."""
+        waiting = get_typeahead(self)
+        try:
+            yield
+        finally:
+            store_typeahead(self, [*waiting, *get_typeahead(self)])
 
     def takes_back(self, key: Keys) -> bool:
         """Whether that key was typed ahead. What was typed before it is dropped with it."""

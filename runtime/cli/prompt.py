@@ -30,6 +30,9 @@ class Prompt(Protocol):
     def ask(self, question: str) -> str:
         """One line in answer; "" for none."""
 
+    def put(self, question: str) -> str:
+        """One line of what is typed from now on. Raises EOFError, KeyboardInterrupt."""
+
     def redraw(self) -> None:
         """The line of status has changed."""
 

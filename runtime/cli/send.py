@@ -1,7 +1,7 @@
 """`pagemind send`: one message to an agent, for scripts and pipes."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +22,8 @@ from pagemind.runtime.cli.options import (
 
 if TYPE_CHECKING:
     from pagemind.runtime.agent import Agent
-    from pagemind.runtime.cancel import CancelToken
     from pagemind.runtime.runtime import Runtime
+    from pagemind.runtime.trace import Observer
     from pagemind.runtime.turn import TurnResult
 
 _CODES = {"answered": 0, "model_error": 4, "interrupted": 130}
@@ -33,8 +33,11 @@ _LIMIT_REACHED = 5
 def send(
     agent: AgentName,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="What to say; - reads standard input.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="TEXT", help="What to say; - reads standard input.", show_default=False
+        ),
+    ] = None,
     definition: DefinitionName = None,
     model: ModelName = None,
     id: Annotated[
@@ -56,6 +59,24 @@ def send(
             help="A JSON schema that the answer must fit; its value is printed.",
         ),
     ] = None,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Instead of TEXT: run the call that waits.")
+    ] = False,
+    deny: Annotated[bool, typer.Option("--deny", help="Refuse it.")] = False,
+    reason: Annotated[
+        str | None,
+        typer.Option("--reason", metavar="WHY", help="With --deny: what the agent reads."),
+    ] = None,
+    always: Annotated[
+        bool,
+        typer.Option("--always", help="With --approve: that function also later in the turn."),
+    ] = False,
+    call: Annotated[
+        str | None,
+        typer.Option(
+            "--call", metavar="ID", help="Only if it is this one: `pending.id` of --json."
+        ),
+    ] = None,
     wait: Wait = 0.0,
     trace: TraceTo = None,
     no_content: NoContent = False,
@@ -67,11 +88,26 @@ def send(
 
     An agent that does not exist is made first. The exit code is 0 for an answer, 4 if the model
     failed or no answer fits the schema, 5 if a limit ended the turn, 75 if the agent is in use.
+
+    Where a function needs consent, the turn waits for --approve or --deny; a TEXT in their place
+    lets the call lapse.
     """
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
     from pagemind.runtime.cli.session import Watching, opened, text_or_stdin
 
+    _check_usage(
+        text,
+        approve=approve,
+        deny=deny,
+        answer=(("--reason", reason, deny), ("--always", always, approve)),
+        more=(("-d", definition), ("--id", id), ("--image", image), ("--schema", schema)),
+        call=call,
+    )
     watching = Watching(trace, not no_content, otel).checked()
+    if text is None:
+        with opened(home, watching) as runtime:
+            one = runtime.agent(agent, create=False, model=model, wait=wait)
+            return _answer(one, approve, reason or "", always, call or "", as_json)
     wanted = None
     if schema is not None:
         from pagemind.runtime.structured import load_schema
@@ -85,9 +121,66 @@ def send(
                 result = one.send(
                     said, speaker=speaker, id=id, images=image or (), schema=wanted, cancel=cancel
                 )
-                return _show_value(result, as_json)
-            result = _turn(one, said, speaker, id, image or (), cancel, live=not as_json)
-    return _show(result, as_json)
+                return _show_value(result, as_json, one)
+            result = _watched(
+                lambda observer: one.send(
+                    said,
+                    speaker=speaker,
+                    id=id,
+                    images=image or (),
+                    cancel=cancel,
+                    observer=observer,
+                ),
+                live=not as_json,
+            )
+        return _show(result, as_json, one)
+
+
+def _check_usage(
+    text: str | None,
+    *,
+    approve: bool,
+    deny: bool,
+    answer: Sequence[tuple[str, object, bool]],
+    more: Sequence[tuple[str, object]],
+    call: str | None,
+) -> None:
+    """A TEXT, or an answer to a call that waits. Raises BadParameter. `answer` names options that
+    go with one of the two, and whether it is there; `more` those that go with a TEXT."""
+    if approve and deny:
+        raise typer.BadParameter("not together with --approve", param_hint="--deny")
+    for name, given, fits in (*answer, ("--call", call, approve or deny)):
+        if given and not fits:
+            needed = {"--reason": "--deny", "--always": "--approve"}.get(name, "--approve, --deny")
+            raise typer.BadParameter(f"goes with {needed}", param_hint=name)
+    if not (approve or deny):
+        if text is None:
+            raise typer.BadParameter("say something, or --approve or --deny", param_hint="TEXT")
+        return
+    named = "--approve" if approve else "--deny"
+    if text is not None:
+        raise typer.BadParameter(
+            f"not together with {named}: say it once the turn has ended", param_hint="TEXT"
+        )
+    for name, given in more:
+        if given:
+            raise typer.BadParameter(f"not together with {named}", param_hint=name)
+
+
+def _answer(
+    agent: "Agent", approve: bool, reason: str, always: bool, call: str, as_json: bool
+) -> int:
+    """Answer the call that waits, and go on with its turn."""
+    from pagemind.runtime.cli.interrupt import stop_on_interrupt
+    from pagemind.runtime.person import Consent
+
+    consent = Consent(approve, always=always, reason=reason)
+    with stop_on_interrupt() as cancel:
+        result = _watched(
+            lambda observer: agent.approve(consent, call=call, cancel=cancel, observer=observer),
+            live=not as_json,
+        )
+    return _show(result, as_json, agent)
 
 
 def _open(
@@ -107,33 +200,26 @@ def _open(
     return agent
 
 
-def _turn(
-    agent: "Agent",
-    text: str,
-    speaker: str,
-    id: str | None,
-    images: Sequence[Path],
-    cancel: "CancelToken",
-    *,
-    live: bool,
-) -> "TurnResult":
-    """Where a person watches, the answer streams."""
+def _watched(run: "Callable[[Observer], TurnResult]", *, live: bool) -> "TurnResult":
+    """A turn. Where a person watches, the answer streams."""
+    from pagemind.runtime.trace import ignore
+
     if not (live and sys.stdout.isatty()):
-        result = agent.send(text, speaker=speaker, id=id, images=images, cancel=cancel)
+        result = run(ignore)
         if live and result.text:
             print(result.text)
         return result
     from pagemind.runtime.cli.turn_view import TurnView
 
     view = TurnView(guided=False)
-    result = agent.send(text, speaker=speaker, id=id, images=images, cancel=cancel, observer=view)
+    result = run(view)
     if not view.spoke and result.text:  # a stored answer is not streamed again
         view.say(result.text)
     view.end()
     return result
 
 
-def _show_value(result: "TurnResult", as_json: bool) -> int:
+def _show_value(result: "TurnResult", as_json: bool, agent: "Agent") -> int:
     """The value that was asked for, or why there is none."""
     import json
 
@@ -141,7 +227,7 @@ def _show_value(result: "TurnResult", as_json: bool) -> int:
     from pagemind.runtime.cli.render import answer
 
     if result.stop_reason != "answered":
-        return _show(result, as_json)
+        return _show(result, as_json, agent)
     if as_json:
         answer({"data": None, **result.as_json()})
     elif result.data is not None:
@@ -155,7 +241,7 @@ def _show_value(result: "TurnResult", as_json: bool) -> int:
     return 0
 
 
-def _show(result: "TurnResult", as_json: bool) -> int:
+def _show(result: "TurnResult", as_json: bool, agent: "Agent") -> int:
     from pagemind.runtime.cli.failure import say, say_error
     from pagemind.runtime.cli.render import answer
 
@@ -169,6 +255,14 @@ def _show(result: "TurnResult", as_json: bool) -> int:
         say(warning)
     if failed is not None and not as_json:
         say_error(failed.message, failed.hint)
+    elif result.pending is not None and not as_json and (waiting := agent.pending()) is not None:
+        from pagemind.runtime.cli.consent_view import tell_waiting
+
+        tell_waiting(
+            waiting,
+            approve=f"`pagemind send {agent.name} --approve`",
+            deny="`--deny --reason WHY`",
+        )
     elif result.stop_reason != "answered" and not as_json:
         say("stopped: " + ("; ".join(result.reasons) or result.stop_reason))
     return _CODES.get(result.stop_reason, _LIMIT_REACHED)

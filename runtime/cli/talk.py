@@ -14,7 +14,7 @@ from pagemind.runtime.cli.opening import Greeting, Opening, Wanted
 from pagemind.runtime.cli.prompt import Closed, Prompt
 from pagemind.runtime.cli.standing import Standing
 from pagemind.runtime.cli.terminal_keys import TerminalKeys
-from pagemind.runtime.cli.turns import Turns
+from pagemind.runtime.cli.turns import Turns, tell_pending
 from pagemind.runtime.errors import PagemindError
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ class Talk:
                 commands.run(scene, line)
                 if line.startswith("/flush") or scene.agent is not before:
                     self._standing.all_told(scene.agent)  # by the command, or another's
+                if scene.agent is not before:
+                    tell_pending(scene.agent)
                 self._standing.look(scene.agent, anew=scene.agent.name != before.name)
             else:
                 scene.send(line)
@@ -152,6 +154,7 @@ class Talk:
             agent,
             lambda text: self._turns.send(scene.agent, text),
             lambda: self._turns.retry(scene.agent),
+            lambda consent: self._turns.approve(scene.agent, consent),
             ask,
             self._keys.given_away,
         )
@@ -166,7 +169,10 @@ class Talk:
 
             banner(found)
         opened = self._opening.opened()
-        if opened is not None and self._prompt is not None:
+        if opened is None:
+            return
+        tell_pending(opened[1])
+        if self._prompt is not None:
             self._standing.look(opened[1])
             self._prompt.redraw()
 

@@ -9,9 +9,11 @@ import json
 import os
 import sys
 import threading
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from pagemind.runtime.cli.consent_view import exact
 from pagemind.runtime.cli.markdown import MarkdownStream
 from pagemind.runtime.cli.render import console, one_line, plural, visible
 from pagemind.runtime.trace import TraceEvent
@@ -52,6 +54,18 @@ class TurnView:
         with self._writing:
             self._break()
         self._ended = True
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Something else is written meanwhile, from the start of a line; what still runs is shown
+        again after it."""
+        with self._writing:
+            self._break()
+        yield
+        with self._writing:
+            self._fresh = True
+            for said in list(self._calls.values())[-1:]:
+                self._wait(self._cut(said))
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -196,7 +210,9 @@ def _told(arguments: dict[str, Any]) -> str:
     for value in arguments.values():
         if isinstance(value, str):
             word = value.replace("_", "").isalnum() and len(value) <= 24
-            told.append(value if word else json.dumps(one_line(value), ensure_ascii=False))
+            told.append(
+                value if word else json.dumps(exact(" ".join(value.split())), ensure_ascii=False)
+            )
         elif value is not None:
             told.append(json.dumps(value, ensure_ascii=False))
     return " ".join(told)

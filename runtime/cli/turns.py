@@ -5,6 +5,7 @@ the next prompt (typed_ahead.py).
 """
 
 import logging
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,12 +19,24 @@ if TYPE_CHECKING:
     from pagemind.runtime.cancel import CancelToken
     from pagemind.runtime.cli.prompt import Prompt
     from pagemind.runtime.cli.standing import Standing
+    from pagemind.runtime.cli.turn_view import TurnView
+    from pagemind.runtime.cli.typed_ahead import TypedAhead
+    from pagemind.runtime.person import Consent, Person
     from pagemind.runtime.trace import Observer
     from pagemind.runtime.turn import TurnResult
 
 _log = logging.getLogger("pagemind.cli")
 _CODES = {"answered": 0, "model_error": 4, "interrupted": 130}
 _LIMIT_REACHED = 5
+
+
+def tell_pending(agent: "Agent") -> None:
+    """What waits for the person's consent, if anything does."""
+    request = agent.pending()
+    if request is not None:
+        from pagemind.runtime.cli.consent_view import tell_waiting
+
+        tell_waiting(request, approve="/approve", deny="/deny [WHY]")
 
 
 class Turns:
@@ -59,6 +72,13 @@ class Turns:
         """Take up the last turn again."""
         self._run(agent, lambda observer, cancel: agent.retry(observer=observer, cancel=cancel))
 
+    def approve(self, agent: "Agent", consent: "Consent") -> None:
+        """Answer the call that waits, and go on with its turn."""
+        self._run(
+            agent,
+            lambda observer, cancel: agent.approve(consent, observer=observer, cancel=cancel),
+        )
+
     def hang_up(self) -> None:
         """Stop the turn that runs, and each that is still begun."""
         self._hung_up = True
@@ -70,17 +90,17 @@ class Turns:
         return self._prefilling is not None and self._prefilling.is_alive()
 
     @contextmanager
-    def typing_ahead(self) -> Iterator[None]:
+    def typing_ahead(self) -> "Iterator[TypedAhead | None]":
         """While the terminal's keys belong to nobody else: they are for the next prompt."""
         if self.prompt is None:
-            yield
+            yield None
             return
         from pagemind.runtime.cli.typed_ahead import TypedAhead
 
         ahead = TypedAhead(self._writing)
         try:
             with ahead.listening():
-                yield
+                yield ahead
         finally:
             self.prompt.type_ahead(ahead.keys)
 
@@ -95,12 +115,14 @@ class Turns:
             if self._hung_up:
                 cancel.cancel()
             try:
-                with self.typing_ahead():
+                with self.typing_ahead() as ahead:
                     try:
+                        agent.person = self._person(ahead, view, cancel)
                         result = start(view or ignore, cancel)
                         if view is not None and result.text and not view.spoke:
                             view.say(result.text)
                     finally:
+                        agent.person = None
                         if view is not None:
                             view.end()
             except KeyboardInterrupt:
@@ -113,6 +135,22 @@ class Turns:
         self._tell(result, agent)
         self._prefill(agent)
 
+    def _person(
+        self, ahead: "TypedAhead | None", view: "TurnView | None", cancel: "CancelToken"
+    ) -> "Person | None":
+        """Whoever sits at the terminal; None where lines come from elsewhere."""
+        prompt = self.prompt
+        if prompt is None or ahead is None or view is None:
+            return None
+        from pagemind.runtime.cli.terminal_person import TerminalPerson
+
+        @contextmanager
+        def aside() -> Iterator[None]:
+            with ahead.aside(cancel), view.aside():
+                yield
+
+        return TerminalPerson(prompt.put, aside, lambda: shutil.get_terminal_size().columns, cancel)
+
     def _tell(self, result: "TurnResult", agent: "Agent") -> None:
         """How the turn ended."""
         self.code = _CODES.get(result.stop_reason, _LIMIT_REACHED) or self.code
@@ -123,6 +161,8 @@ class Turns:
             say("/retry tries again")
         elif result.stop_reason == "interrupted":
             say("stopped; what was said is kept, /retry takes it up again")
+        elif result.stop_reason == "approval":
+            tell_pending(agent)
         elif result.stop_reason != "answered":
             say("stopped: " + ("; ".join(result.reasons) or result.stop_reason))
         if self._watched:

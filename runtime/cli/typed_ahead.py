@@ -16,9 +16,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
+from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.cli.interrupt import without_interrupts
 from pagemind.runtime.cli.render import visible
 from pagemind.runtime.cli.wrapping import cells
+from pagemind.runtime.clock import SystemClock
+from pagemind.runtime.settings import TYPING_PAUSE_SECONDS
 
 _CTRL_C = b"\x03"
 _SHOWN_BYTES = 4_000  # of all that was typed; no row is longer
@@ -37,26 +40,53 @@ class TypedAhead:
         self._writing = writing
         self._size: tuple[int, int] | None = None  # of the terminal whose last row is taken
         self._source = sys.stdin.fileno()
+        self._clock = SystemClock()
+        self._typed_at = self._clock.monotonic() - TYPING_PAUSE_SECONDS
+        self._pipe: tuple[int, int] | None = None  # what is written there ends the thread
         self.keys = b""
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Keys are taken and shown."""
-        stop, stopping = os.pipe()
-        thread = threading.Thread(target=self._listen, args=(stop,), name="pagemind-typed-ahead")
-        thread.daemon = True  # a terminal that hangs must not hold up the end
         try:
-            self._write(_PASTES_ON)
-            thread.start()
+            self._begin()
             yield
         finally:
             with without_interrupts():  # a thread left behind would take every later key
-                os.write(stopping, b".")
-                if thread.ident is not None:
-                    thread.join()
-                os.close(stop)
-                os.close(stopping)
-                self._give_back()
+                self._end()
+
+    @contextmanager
+    def aside(self, cancel: CancelToken) -> Iterator[None]:
+        """Keys are for somebody else meanwhile, from a moment on in which nobody types: what comes
+        before it stays here. Raises Cancelled."""
+        while (left := self._typed_at + TYPING_PAUSE_SECONDS - self._clock.monotonic()) > 0:
+            cancel.wait(left)
+        with without_interrupts():
+            self._end()
+        try:
+            yield
+        finally:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._pipe = stop, _ = os.pipe()
+        self._thread = threading.Thread(
+            target=self._listen, args=(stop,), name="pagemind-typed-ahead", daemon=True
+        )  # a terminal that hangs must not hold up the end
+        self._write(_PASTES_ON)
+        self._thread.start()
+
+    def _end(self) -> None:
+        if self._pipe is None:
+            return
+        stop, stopping = self._pipe
+        os.write(stopping, b".")
+        if self._thread.ident is not None:
+            self._thread.join()
+        os.close(stop)
+        os.close(stopping)
+        self._pipe = None
+        self._give_back()
 
     # --- the thread -----------------------------------------------------------------------------
 
@@ -83,6 +113,7 @@ class TypedAhead:
                 assert main is not None
                 signal.pthread_kill(main, signal.SIGINT)
             self.keys += data
+            self._typed_at = self._clock.monotonic()
             if data:
                 self._show()
 

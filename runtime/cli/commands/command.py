@@ -10,6 +10,7 @@ from pagemind.runtime.errors import UserError
 if TYPE_CHECKING:
     from pagemind.runtime.agent import Agent
     from pagemind.runtime.cli.opening import Opening
+    from pagemind.runtime.person import Consent
 
 # What stands for one word of a usage line; whatever else it names may have spaces.
 ONE_WORD = frozenset({"AGENT", "BLOCK", "COMMAND", "ID", "MODEL", "N", "LINE", "NAME", "TURN"})
@@ -21,13 +22,15 @@ class Leave(Exception):
 
 @dataclass
 class Scene:
-    """What the commands act on. `send` and `retry` run a turn; `ask` puts a question to the person
-    ("" where nobody is there to answer); within `cooked` another program has the terminal."""
+    """What the commands act on. `send`, `retry` and `approve` run a turn; `ask` puts a question to
+    the person ("" where nobody is there to answer); within `cooked` another program has the
+    terminal."""
 
     opening: "Opening"
     agent: "Agent"
     send: Callable[[str], None]
     retry: Callable[[], None]
+    approve: Callable[["Consent"], None]
     ask: Callable[[str], str]
     cooked: Callable[[], AbstractContextManager[None]]
 

@@ -50,6 +50,20 @@ def _retry(scene: Scene, rest: str) -> None:
     scene.retry()
 
 
+def _approve(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.person import Consent
+
+    if rest not in ("", "always"):
+        raise UserError(f"/approve takes nothing, or always, not {rest!r}")
+    scene.approve(Consent(True, always=bool(rest)))
+
+
+def _deny(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.person import Consent
+
+    scene.approve(Consent(False, reason=rest))
+
+
 def _good(scene: Scene, rest: str) -> None:
     _judge(scene, "good", rest)
 
@@ -72,6 +86,8 @@ COMMANDS = (
     Command("/model", "[MODEL]", "run on another model, now and next time", _model, "model"),
     Command("/new", "", "begin a new conversation; memory stays", _new),
     Command("/retry", "", "take up a turn that failed or was stopped", _retry),
+    Command("/approve", "[always]", "run the call that waits, or always that function", _approve),
+    Command("/deny", "[WHY]", "refuse the call that waits; the agent reads why", _deny),
     Command("/good", "[WHY]", "the last answer was good", _good),
     Command("/bad", "[WHY]", "the last answer was bad", _bad),
 )
