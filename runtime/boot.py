@@ -19,6 +19,8 @@ from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import with_heartbeat
 from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.mcp.offered import KEY
+from pagemind.runtime.mcp.servers import Servers, stored_tools
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_caller import ModelCaller
 from pagemind.runtime.mould import cache_key
@@ -94,6 +96,7 @@ def boot(
     metered: Callable[[Model], Model] = lambda model: model,
     spent_beside: Callable[[datetime], float] = lambda since: 0.0,
     parts: Parts = ALL,
+    servers: Servers | None = None,
 ) -> Agent:
     """The agent, with its queue loaded and its rows on their way to LanceDB."""
     zone = zone_of(definition)
@@ -252,6 +255,8 @@ def boot(
     )
 
     def let_go(agent: Agent) -> None:
+        if servers is not None:
+            servers.close()
         shared.close()
         closed(agent)
 
@@ -278,7 +283,7 @@ def boot(
             window=lambda: _summary_window(writer, full),
             affordable=lambda: (left := loop.day_left()) is None or left > 0,
         ),
-        notes=shared.warnings,
+        notes=lambda: [*shared.warnings(), *(servers.notes() if servers is not None else ())],
         closed=let_go,
     )
     state.database.set_meta("model", model.name)
@@ -290,12 +295,18 @@ def boot(
 
 
 def registry_of(
-    definition: AgentDefinition, protocol: str, tools: Sequence[Tool] | None = None
+    definition: AgentDefinition,
+    protocol: str,
+    tools: Sequence[Tool] | None = None,
+    state: State | None = None,
 ) -> ToolRegistry:
-    """The functions as the protocol offers them; the definition's own by default."""
+    """The functions as the protocol offers them; the definition's own by default, and with the
+    `state` of an agent those that its servers said last."""
     from pagemind.tools import of_definition, send_message
 
     chosen = of_definition(definition) if tools is None else list(tools)
+    if state is not None and definition.servers:
+        chosen += stored_tools(definition.servers, state.database.meta(KEY))
     chosen = [replace(tool, description=described(tool)) for tool in chosen]
     if protocol == "guided":
         chosen = [tool for tool in chosen if tool.name in GUIDED_FUNCTIONS]

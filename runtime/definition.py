@@ -42,6 +42,7 @@ from pagemind.runtime.definition_parts import (
 from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefinition
 from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand
 from pagemind.runtime.interpolation import resolve_all
+from pagemind.runtime.mcp_use import ServerUse, read_servers
 from pagemind.runtime.naming import folded
 from pagemind.runtime.template import Template, available, load
 from pagemind.runtime.tool_use import ToolUse, entry_fault, read_uses
@@ -108,6 +109,7 @@ class AgentDefinition(Section):
     _prompts: dict[str, str] = PrivateAttr(default_factory=dict)
     _groups: Groups = PrivateAttr(default=ALL_GROUPS)
     _uses: tuple[ToolUse, ...] = PrivateAttr(default=())
+    _servers: tuple[ServerUse, ...] = PrivateAttr(default=())
     _folder: str = PrivateAttr(default="")
 
     @property
@@ -145,6 +147,11 @@ class AgentDefinition(Section):
     def uses(self) -> tuple[ToolUse, ...]:
         """The functions with what each may touch and its rules."""
         return self._uses
+
+    @property
+    def servers(self) -> tuple[ServerUse, ...]:
+        """The MCP servers whose functions it has, too."""
+        return self._servers
 
     @property
     def folder(self) -> Path:
@@ -234,7 +241,9 @@ class AgentDefinition(Section):
         definition._groups = groups
         definition._uses, wrong = read_uses(definition.tools, groups)
         definition._folder = str(Path(document.source).parent.absolute())
-        faults.extend(wrong)
+        named = [use.name.rpartition(":")[2] for use in definition._uses]
+        definition._servers, unreachable = read_servers(definition.tools, named)
+        faults.extend([*wrong, *unreachable])
         faults.extend(definition._cross_checks())
         if faults:
             raise complain(document, faults)
@@ -305,7 +314,10 @@ class AgentDefinition(Section):
 
 def _faults_of_tools(entries: Any, groups: Groups) -> list[Fault]:
     """What is wrong with the options under `tools`, where other sections are wrong, too."""
-    return read_uses(entries, groups)[1] if isinstance(entries, list) else []
+    if not isinstance(entries, list):
+        return []
+    uses, faults = read_uses(entries, groups)
+    return [*faults, *read_servers(entries, [use.name for use in uses])[1]]
 
 
 def shipped_definitions() -> list[str]:

@@ -146,7 +146,8 @@ def _rewound(
 ) -> Moved | None:
     definition = AgentDefinition.from_json(state.database.meta("definition"))
     protocol = state.database.meta("protocol") or definition.protocol
-    effects = {tool.name: tool.effect for tool in registry_of(definition, protocol)}
+    registry = registry_of(definition, protocol, state=state)
+    effects = {tool.name: tool.effect for tool in registry}
     machine = TimeMachine(
         name,
         state,

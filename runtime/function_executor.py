@@ -268,6 +268,12 @@ class FunctionExecutor:
                 Text(text),
                 Blob(kept, "application/octet-stream", len(result.data), 0, kept[:12]),
             )
+        if result.files and self._blobs is not None:
+            keep = self._blobs.keep
+            parts += tuple(
+                Blob(keep(file.data), file.media_type, len(file.data), 0, file.caption)
+                for file in result.files
+            )
         return Message(
             role="tool",
             parts=parts,

@@ -31,6 +31,8 @@ WORK: Mapping[str, tuple[str, ...]] = {
     "ask_user": ("ask_user",),
 }
 ALL_GROUPS: Mapping[str, tuple[str, ...]] = {**GROUPS, **WORK}
+MCP = "mcp"  # the entry that names servers: their functions are known once they have said them
+BETWEEN = "__"  # a server's name and that of its tool
 WRITING = ("write_file", "edit_file")  # of the group files, where its option `write` allows it
 
 

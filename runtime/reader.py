@@ -178,7 +178,7 @@ class AgentReader(TiersReader):
     def _load(self) -> QueueManager:
         state, counter = self.state, self._counter
         zone = zone_of(self.definition)
-        registry: ToolRegistry = registry_of(self.definition, self.protocol)
+        registry: ToolRegistry = registry_of(self.definition, self.protocol, state=self.state)
         context = MainContext(
             self.definition.instructions(self.protocol),
             core_of(state, self.definition, self.protocol),

@@ -186,7 +186,7 @@ class Recording:
         wants_context = takes_context(inner)
         called = {"name": tool.name}
 
-        def recorded(ctx: ToolContext, **arguments: Any) -> str | ToolResult:
+        def recorded(ctx: ToolContext, /, **arguments: Any) -> str | ToolResult:
             try:
                 answer = inner(ctx, **arguments) if wants_context else inner(**arguments)
             except Exception as error:

@@ -25,6 +25,7 @@ from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.config import load as load_config
 from pagemind.runtime.definition import AgentDefinition, load_definition
 from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel, PagemindError
+from pagemind.runtime.mcp.servers import Servers, open_servers
 from pagemind.runtime.memory import Memory
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_choice import (
@@ -222,6 +223,7 @@ class Runtime:
         self, registered: Registered, model: str | Model | None, extra: Sequence[Tool]
     ) -> Agent:
         state = State(self.home.folder(registered.id), self.clock)
+        servers: Servers | None = None
         try:
             state.database.take()
             sweep_tiers(state)
@@ -251,6 +253,9 @@ class Runtime:
             if isinstance(embedder, MeteredEmbedder):
                 embedder = embedder.of(registered.name)
             tools = [*self._tools(definition), *extra]
+            if definition.servers:
+                servers = open_servers(registered.name, definition, state.database)
+                tools += servers.tools()
             recording = self._recording(registered, state, definition)
             if recording is not None:
                 recording.opened(model=chosen, protocol=protocol, tools=tools, parts=self._parts)
@@ -277,6 +282,7 @@ class Runtime:
                 closed=self._let_go,
                 metered=lambda model: MeteredModel(model, registered.name, self.spending.tell),
                 spent_beside=lambda since: self.spending.cost_since(registered.name, since),
+                servers=servers,
             )
             observer: Observer = ignore
             if recording is not None:
@@ -286,6 +292,8 @@ class Runtime:
             agent.watch(observer)
             return agent
         except BaseException:
+            if servers is not None:
+                servers.close()
             self._write_back.unregister(registered.id)
             state.close()
             raise

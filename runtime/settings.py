@@ -308,6 +308,16 @@ PYTHON_MEGABYTES = 512  # of address space: the interpreter itself takes some fo
 SHELL_SECONDS = 60.0
 PROCESS_OUTPUT_BYTES = 4 << 20  # of what a process prints; it is stopped there
 PROCESS_FILE_BYTES = 64 << 20  # of one file that Python code writes
+MCP_SECONDS = 60.0  # of one call of an MCP server's function
+MCP_START_SECONDS = 30.0  # that a server has to start and to say what it offers
+MCP_END_SECONDS = 2.0  # that it has to end by itself, and then again after it was told to
+MCP_BYTES = 24 << 20  # of one message of a server: TOOL_MEGABYTES as base64, and some more
+MCP_STDERR_CHARS = 600  # of what a server said last, where an error quotes it
+MCP_TOOLS = 128  # of one server; providers take little more in one request
+MCP_DESCRIPTION_CHARS = 2000
+MCP_BACKOFF_SECONDS = 1.0  # before a server that failed is started again; doubled each time
+MCP_BACKOFF_MAX_SECONDS = 60.0
+MCP_TIMEOUTS = 2  # in a row, after which a server counts as hung and is started anew
 REQUIRED_NUDGES = 2  # how often a turn is told what it must call before it ends
 
 # --- agents that are kept awake -----------------------------------------------------------------

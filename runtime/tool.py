@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_type_hints
 
 from pagemind.runtime.errors import BadArguments, UnknownTool
 from pagemind.runtime.model import ToolSchema
@@ -67,6 +67,15 @@ class ToolContext:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """What a tool gives that is no text: kept beside the database, shown as its caption."""
+
+    data: bytes
+    media_type: str = "application/octet-stream"
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool answers when a plain string is not enough."""
 
@@ -75,6 +84,13 @@ class ToolResult:
     speech: str | None = None  # protocol heartbeat: text for the person
     shown: "tuple[Hit, ...]" = ()  # what of memory the model sees in it
     data: bytes | None = None  # what is no text: kept beside the database
+    files: tuple[File, ...] = ()
+
+
+class Arguments(Protocol):
+    """What checks arguments: a pydantic model, or a JSON schema that came from elsewhere."""
+
+    def model_validate(self, obj: Any, /) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -86,7 +102,7 @@ class Tool:
     function: Callable[..., str | ToolResult]
     parameters: dict[str, Any]
     effect: Effect
-    arguments: "type[BaseModel]"
+    arguments: "type[BaseModel] | Arguments"
     # What it answers comes from outside and is trusted as little as what the world says.
     foreign: bool = False
     seconds: float | None = TOOL_SECONDS  # that a call may take; None: it keeps to a time itself
@@ -106,7 +122,8 @@ class Tool:
 
         properties = self.parameters["properties"]
         required = self.parameters.get("required", [])
-        unknown = [name for name in arguments if name not in properties]
+        free = self.parameters.get("additionalProperties", False)
+        unknown = [] if free else [name for name in arguments if name not in properties]
         if unknown:
             allowed = ", ".join(properties) or "none"
             raise BadArguments(

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pagemind.runtime import settings
 from pagemind.runtime.definition_faults import Fault, from_validation
 from pagemind.runtime.definition_parts import ENV_NAME, Number, Section, Whole, Words
-from pagemind.runtime.function_names import ALL_GROUPS, WORK, WRITING, names
+from pagemind.runtime.function_names import ALL_GROUPS, BETWEEN, MCP, WORK, WRITING, names
 
 Rule = Literal["allow", "ask", "deny"]
 Effect = Literal["none", "memory", "world"]
@@ -156,6 +156,10 @@ def entry_fault(entry: Any, groups: Groups) -> str | None:
         (entry, options) = next(iter(entry.items()))
         if options is not None and not isinstance(options, dict):
             return f"the options of {entry} must be a mapping of keys to values"
+        if entry == MCP and options:
+            return None
+    if entry == MCP:
+        return "say which servers: mcp: {time: {command: [mcp-server-time]}}"
     if not isinstance(entry, str):
         return f"must be text or a mapping, not {entry!r}"
     allowed = names(groups)
@@ -246,11 +250,12 @@ def _terms(
 def _unknown_names(uses: Sequence[ToolUse], said: _Said) -> Iterator[Fault]:
     """`after` and `then` name functions that the agent has."""
     known = [use.name.rpartition(":")[2] for use in uses]
+    servers = said[MCP][1] if MCP in said else {}
     for use in uses:
         group = next((g for g, functions in WORK.items() if use.name in functions), use.name)
         for key in ("after", "then"):
             for other in getattr(use.terms, key):
-                if other in known:
+                if other in known or other.partition(BETWEEN)[0] in servers:
                     continue
                 close = get_close_matches(other, known, n=1)
                 nearest = f"; did you mean {close[0]!r}?" if close else ""

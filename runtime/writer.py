@@ -73,7 +73,8 @@ class AgentWriter(AgentReader, TiersWriter):
     @property
     def time_machine(self) -> TimeMachine:
         """Rewind, undo, bring back. A call that a dead process left open gets its result first."""
-        effects = {tool.name: tool.effect for tool in registry_of(self.definition, self.protocol)}
+        registry = registry_of(self.definition, self.protocol, state=self.state)
+        effects = {tool.name: tool.effect for tool in registry}
 
         def effect(name: str) -> str:
             return effects.get(name, "world")

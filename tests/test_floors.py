@@ -19,7 +19,7 @@ FLOORS: dict[int, str] = {
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
-          image_header trace_file config exchange""",
+          image_header trace_file config exchange mcp_use""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline
@@ -29,7 +29,7 @@ FLOORS: dict[int, str] = {
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine fingerprint""",
-    5: "turn heartbeat model_caller loop agent feedback structured",
+    5: "turn heartbeat model_caller loop agent feedback structured mcp",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
           replay setup sharers tasks memory_answers search_answer awake http""",
@@ -42,6 +42,9 @@ IMPORTERS = {
     "litellm": ("runtime/models/",),
     "lancedb": ("runtime/tiers/",),
     "pyarrow": ("runtime/tiers/", "runtime/portable/parquet.py"),
+    "mcp": ("runtime/mcp/", "runtime/mcp_server/"),
+    "mcp_types": ("runtime/mcp/", "runtime/mcp_server/"),
+    "httpx2": ("runtime/mcp/",),
     "ijson": ("runtime/portable/foreign/source.py",),
     "xllamacpp": ("runtime/models/",),
     "onnxruntime": ("runtime/models/",),
@@ -132,7 +135,7 @@ def test_a_library_has_one_importer(library: str) -> None:
 def test_no_heavy_library_is_imported_at_the_head(module: str) -> None:
     """Importing a module never loads what takes a person's time."""
     heavy = {"litellm", "lancedb", "pyarrow", "numpy", "onnxruntime", "xllamacpp", "tokenizers"}
-    heavy |= {"pypdf", "bs4", "markdownify", "mammoth"}
+    heavy |= {"pypdf", "bs4", "markdownify", "mammoth", "mcp", "mcp_types", "httpx2"}
     head = {
         name.split(".")[0]
         for node in MODULES[module].body

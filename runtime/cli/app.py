@@ -25,6 +25,7 @@ from pagemind.runtime.cli import (
     evaluate,
     init,
     inspect,
+    mcp,
     memory_change,
     memory_compact,
     memory_edit,
@@ -151,6 +152,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
     (HOUSE, "tasks resume", tasks.resume, "pagemind tasks resume facts"),
     (HOUSE, "agents good", agents_judge.good, 'pagemind agents good ada "it remembered"'),
     (HOUSE, "agents bad", agents_judge.bad, "pagemind agents bad ada"),
+    (HOUSE, "mcp tools", mcp.tools, "pagemind mcp tools ada"),
     (HOUSE, "models pull", models.pull, "pagemind models pull --yes"),
     (HOUSE, "models list", models.list_models, "pagemind models list"),
     (HOUSE, "models path", models.path, "pagemind models path"),
@@ -166,6 +168,7 @@ GROUPS = {
     "config": "What holds for every agent: the file config.yaml of the home.",
     "agents": "Make, look at, change and delete agents.",
     "tasks": "Tasks that were run: how they stand, stop them, go on.",
+    "mcp": "MCP servers: what those of an agent offer.",
     "models": "Local models: no key, no network at run time.",
 }
 

@@ -45,7 +45,16 @@ LEFT_OUT = {
 }
 # Keys of meta that are one home's own, or stand elsewhere in the file.
 META_LEFT_OUT = frozenset(
-    {"agent_id", "definition", "embedding", "reembedding", "shared_blocks", "tiers", "writer_epoch"}
+    {
+        "agent_id",
+        "definition",
+        "embedding",
+        "mcp",
+        "reembedding",
+        "shared_blocks",
+        "tiers",
+        "writer_epoch",
+    }
 )
 SEQUENCES = ("messages", "passages", "inbox")  # whose numbers are never used again
 _BATCH = 64  # rows read at once: any of them may be a long text

@@ -3,20 +3,26 @@
 `functions` are the parameters of each as a JSON schema, by name. Pure.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from pagemind.runtime.definition_faults import Fault
+from pagemind.runtime.mcp_use import server_of
 from pagemind.runtime.tasks.parts import Action
 from pagemind.runtime.tasks.scope import texts_of
 from pagemind.runtime.yaml_reader import Path as KeyPath
 
 
 def agent_faults(
-    path: KeyPath, action: Action, blocks: set[str], functions: Mapping[str, Any]
+    path: KeyPath,
+    action: Action,
+    blocks: set[str],
+    functions: Mapping[str, Any],
+    servers: Collection[str] = (),
 ) -> Iterator[Fault]:
-    """Of one action, at its place in the file."""
+    """Of one action, at its place in the file. What MCP servers offer is known only once they are
+    asked: a call of a function of theirs is checked when it is made."""
     labels: list[tuple[KeyPath, str]] = [
         (place, steps[1])
         for place, text in texts_of(path, action)
@@ -28,7 +34,7 @@ def agent_faults(
     for place, label in labels:
         if label not in blocks:
             yield place, f"the agent has no block {label!r}; {_known(label, blocks)}"
-    if action.call is None:
+    if action.call is None or server_of(action.call) in servers:
         return
     if action.call not in functions:
         yield (

@@ -97,10 +97,11 @@ class Task:
         """Raises DefinitionError for a block or function that the agent does not have, and for a
         check of one's own that is not there. `functions` are the parameters of each, by name."""
         blocks = set(definition.blocks)
+        servers = {server.name for server in definition.servers}
         faults = [
             fault
             for path, action in every_action(self.spec)
-            for fault in agent_faults(path, action, blocks, functions)
+            for fault in agent_faults(path, action, blocks, functions, servers)
         ]
         faults += own_check_faults(self.spec, self.base)
         if faults:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -238,3 +239,16 @@ def test_answers_about_shared_blocks_are_as_documented(cli: Cli) -> None:
         ran = cli("blocks", *words, "--json")
         assert ran.code == 0, (words, ran.err)
         hold(section, ran.json)
+
+
+def test_answers_about_mcp_servers_are_as_documented(cli: Cli) -> None:
+    """Every key, also of a server that cannot be reached."""
+    nasty = Path(__file__).resolve().parents[1] / "mcp" / "nasty_server.py"
+    servers = (
+        f"{{n: {{command: [{sys.executable}, {nasty}]}}, absent: {{command: [no-such-thing]}}}}"
+    )
+    text = PLAIN.replace("[core_append, recall", f"[{{mcp: {servers}}}, core_append, recall")
+    cli.definition.write_text(text, encoding="utf-8")
+    ran = cli("mcp", "tools", str(cli.definition), "--json")
+    assert ran.code == 3, ran.err
+    hold("mcp tools", ran.json)

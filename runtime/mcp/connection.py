@@ -1,0 +1,293 @@
+"""One server, spoken to: started when it is first needed, and again when it is needed after it
+ended, after a pause that grows with each failure.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.clock import SystemClock
+from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.mcp.http_transport import http_transport
+from pagemind.runtime.mcp.loop_thread import LoopThread
+from pagemind.runtime.mcp.offered import Offered
+from pagemind.runtime.mcp.plain_schema import clean
+from pagemind.runtime.mcp.process_transport import ProcessTransport
+from pagemind.runtime.mcp_use import ServerUse
+from pagemind.runtime.settings import (
+    MCP_BACKOFF_MAX_SECONDS,
+    MCP_BACKOFF_SECONDS,
+    MCP_DESCRIPTION_CHARS,
+    MCP_START_SECONDS,
+    MCP_TIMEOUTS,
+    MCP_TOOLS,
+)
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import CallToolResult, RequestParamsMeta
+
+_log = logging.getLogger("pagemind.mcp")
+_PAGES = 100  # of one list; a server may say for ever that there is more
+
+
+class Connection:
+    """Of one agent to one server. `folder` is where its command runs."""
+
+    def __init__(self, use: ServerUse, folder: Path, loop: LoopThread) -> None:
+        self.use = use
+        self._folder = folder / Path(use.terms.folder).expanduser()
+        self._loop = loop
+        self._clock = SystemClock()
+        self._client: Client | None = None
+        self._transport: ProcessTransport | None = None
+        self._stop: asyncio.Event | None = None
+        self._living: asyncio.Task[None] | None = None
+        self._failures = 0  # in a row
+        self._not_before = 0.0
+        self._timeouts = 0
+        self.changed = False  # it said that its list has changed
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is there to be spoken to."""
+        return self._client is not None and not (self._transport and self._transport.ended)
+
+    @property
+    def pid(self) -> int | None:
+        """Of its process."""
+        return self._transport.pid if self._transport is not None else None
+
+    @property
+    def told(self) -> str:
+        """What it calls itself."""
+        info = self._client.server_info if self._client is not None else None
+        return clean(f"{info.name} {info.version}", 100) if info is not None else ""
+
+    def open(self, cancel: CancelToken | None = None) -> None:
+        """Start it, if it does not run. Raises ToolFailed."""
+        if self.is_open:
+            return
+        left = self._not_before - self._clock.monotonic()
+        if left > 0:
+            raise ToolFailed(
+                f"the server {self.use.name} failed {self._failures} times in a row and is started"
+                f" again in {left:.0f} seconds at the earliest"
+            )
+        self.close()
+        env = self._environment()
+        try:
+            self._loop.run(self._open(env), MCP_START_SECONDS, cancel)
+        except Exception as error:
+            self._failed()
+            told = self._told()
+            self.close()
+            why = f"no answer within {MCP_START_SECONDS:g} seconds"
+            if not isinstance(error, TimeoutError) or told:
+                why = told or _why(error)
+            raise ToolFailed(
+                f"the server {self.use.name} ({self.use.shown}) cannot be reached: {why}"
+            ) from None
+
+    def offered(self, cancel: CancelToken | None = None) -> list[Offered]:
+        """Its tools, sorted by name: a server may name them in any order. Raises ToolFailed."""
+        self.open(cancel)
+        try:
+            found = self._loop.run(self._list(), MCP_START_SECONDS, cancel)
+        except Exception as error:
+            self._fail("does not say what it offers", error, MCP_START_SECONDS)
+        self.changed = False
+        if len(found) > MCP_TOOLS:
+            wanted = [tool for tool in found if self.use.wants(tool.name)]
+            if len(wanted) > MCP_TOOLS:
+                raise ToolFailed(
+                    f"the server {self.use.name} has {len(found):,} tools, and at most"
+                    f" {MCP_TOOLS} are taken; name those that are wanted under allow"
+                )
+            found = wanted
+        return sorted(found, key=lambda tool: tool.name)
+
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        seconds: float,
+        id: str,
+        cancel: CancelToken | None = None,
+    ) -> "CallToolResult":
+        """What the server answers; `id` is the same for a call that is made again. Raises
+        ToolFailed where what it did cannot be known, too."""
+        self.open(cancel)
+        assert self._client is not None
+        meta = cast("RequestParamsMeta", {"pagemind/call": id})  # keys of one's own are allowed
+        work = self._client.call_tool(tool, dict(arguments), meta=meta)
+        try:
+            answer = self._loop.run(work, seconds, cancel)
+        except Exception as error:
+            self._fail(f"did not answer {tool}", error, seconds)
+        self._failures = self._timeouts = 0
+        return answer
+
+    def close(self) -> None:
+        """End it. Idempotent."""
+        living, stop = self._living, self._stop
+        self._living = self._stop = self._client = self._transport = None
+        if living is None or stop is None:
+            return
+        with suppress(Exception):
+            self._loop.run(_ended(living, stop), 15.0)
+
+    def _environment(self) -> dict[str, str]:
+        names = [*self.use.terms.env, *([self.use.terms.token_env] if self.use.terms.url else [])]
+        for name in names:
+            if name and name not in os.environ:
+                raise ToolFailed(
+                    f"the server {self.use.name} needs the variable {name}, which is not set; a"
+                    " person has to set it"
+                )
+        return {name: os.environ[name] for name in names if name}
+
+    async def _open(self, env: Mapping[str, str]) -> None:
+        self._stop = asyncio.Event()
+        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._living = living = asyncio.create_task(self._live(env, self._stop, opened))
+        try:
+            await opened
+        except asyncio.CancelledError:
+            living.cancel()  # it waits for a server that does not answer
+            raise
+
+    async def _live(
+        self, env: Mapping[str, str], stop: asyncio.Event, opened: "asyncio.Future[None]"
+    ) -> None:
+        """The whole life of one client: the library wants its begin and end in one task."""
+        from mcp import Client
+        from mcp_types import Implementation
+
+        terms = self.use.terms
+        transport: Any
+        if terms.url is not None:
+            token = env.get(terms.token_env or "")
+            transport = http_transport(terms.url, token, max(terms.seconds, MCP_START_SECONDS))
+        else:
+            transport = self._transport = ProcessTransport(terms.command, self._folder, env)
+        client = Client(
+            transport,
+            client_info=Implementation(name="pagemind", version=_version()),
+            message_handler=self._hear,
+            cache=None,
+        )
+        try:
+            async with client:
+                self._client = client
+                if not opened.done():
+                    opened.set_result(None)
+                await stop.wait()
+        except BaseException as error:
+            if opened.done():
+                _log.debug("%s ended", self.use.name, exc_info=True)
+            elif isinstance(error, Exception):
+                if self._transport is not None:
+                    await self._transport.ending(0.5)
+                opened.set_exception(error)
+            else:
+                opened.cancel()
+                raise
+
+    async def _hear(self, message: Any) -> None:
+        from mcp_types import ToolListChangedNotification
+
+        if isinstance(message, ToolListChangedNotification):
+            self.changed = True
+
+    async def _list(self) -> list[Offered]:
+        assert self._client is not None
+        found: dict[str, Offered] = {}
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            page = await self._client.list_tools(cursor=cursor)
+            for tool in page.tools:
+                description = clean(tool.description or tool.title or "", MCP_DESCRIPTION_CHARS)
+                schema = dict(tool.input_schema)
+                found.setdefault(tool.name, Offered(tool.name, description, schema))
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        return list(found.values())
+
+    def _failed(self) -> None:
+        self._failures += 1
+        pause = min(MCP_BACKOFF_SECONDS * 2 ** (self._failures - 1), MCP_BACKOFF_MAX_SECONDS)
+        self._not_before = self._clock.monotonic() + pause
+
+    def _told(self) -> str:
+        """How its process ended, if it did."""
+        if self._transport is None or not (self._transport.ended or self._transport.fault):
+            return ""
+        with suppress(Exception):
+            self._loop.run(self._transport.ending(0.5), 1.0)
+        return self._transport.told()
+
+    def _fail(self, what: str, error: Exception, seconds: float) -> NoReturn:
+        """Say what a failure means for the call."""
+        from mcp import MCPError
+
+        name = self.use.name
+        if told := self._told():
+            self._failed()
+            self.close()
+            raise ToolFailed(
+                f"the server {name} {what}: {told}. Whether it was done is not known; the server"
+                " is started again at the next call"
+            ) from None
+        if isinstance(error, TimeoutError):
+            self._timeouts += 1
+            if self._timeouts >= MCP_TIMEOUTS:
+                self._timeouts = 0
+                self.close()
+            raise ToolFailed(
+                f"the server {name} {what} within {seconds:g} seconds and was given up; it may"
+                " still be at work"
+            ) from None
+        if isinstance(error, MCPError) and error.code != _closed():
+            raise ToolFailed(f"the server {name} {what}: {clean(error.message, 2000)}") from None
+        self._failed()
+        self.close()
+        raise ToolFailed(
+            f"the server {name} {what}: {_why(error)}. Whether it was done is not known"
+        ) from None
+
+
+async def _ended(living: "asyncio.Task[None]", stop: asyncio.Event) -> None:
+    stop.set()
+    done, _ = await asyncio.wait([living], timeout=10.0)
+    if not done:
+        living.cancel()
+        await asyncio.wait([living], timeout=2.0)
+
+
+def _closed() -> int:
+    from mcp_types import CONNECTION_CLOSED
+
+    return CONNECTION_CLOSED
+
+
+def _why(error: BaseException) -> str:
+    """The first of the errors in one that holds several."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename} is not there"
+    return clean(str(error), 600) or type(error).__name__
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("pagemind")

@@ -1,0 +1,209 @@
+"""The servers of one agent: their functions for the model, and what a person should know of them.
+
+An agent opens with the lists of the session before; only servers that were never seen are started
+for theirs. A server starts at the first call of a function of its own, and says then what it
+offers now: what has changed is noted, told, and holds from the next opening on.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pagemind.runtime.clock import SystemClock, rfc3339
+from pagemind.runtime.errors import MissingExtra, ToolFailed
+from pagemind.runtime.function_names import BETWEEN
+from pagemind.runtime.mcp.connection import Connection
+from pagemind.runtime.mcp.loop_thread import LoopThread
+from pagemind.runtime.mcp.offered import (
+    KEY,
+    Offered,
+    ServerSeen,
+    notes,
+    seen_again,
+    seen_in,
+    stored_as,
+)
+from pagemind.runtime.mcp.plain_schema import SchemaArguments, plain
+from pagemind.runtime.mcp.results import result_of
+from pagemind.runtime.mcp_use import ServerUse
+from pagemind.runtime.tool import Tool, ToolContext, ToolResult
+
+if TYPE_CHECKING:
+    from pagemind.runtime.definition import AgentDefinition
+    from pagemind.runtime.state.database import Database
+
+_NAME = 64  # characters that providers take of a function's name
+Call = Callable[[ServerUse, Offered, ToolContext, dict[str, object]], ToolResult]
+
+
+class Servers:
+    """Of an agent that is open. `database` is its state; `folder` where commands run."""
+
+    def __init__(
+        self, agent: str, uses: Iterable[ServerUse], folder: Path, database: "Database"
+    ) -> None:
+        self._agent = agent
+        self._uses = tuple(uses)
+        self._database = database
+        self._loop = LoopThread(f"mcp of {agent}")
+        self._connections = {use.name: Connection(use, folder, self._loop) for use in self._uses}
+        self._seen = seen_in(database.meta(KEY))
+        self._unseen: dict[str, str] = {}  # those that could not be asked, and why
+        self._checked: set[str] = set()  # whose list was compared while it ran
+
+    def connection(self, name: str) -> Connection:
+        return self._connections[name]
+
+    def tools(self) -> list[Tool]:
+        """The functions, in the order of the definition and then by name."""
+        self._ask([use for use in self._uses if not self._known(use)])
+        return tools_of(self._uses, self._seen, self._call)
+
+    def notes(self) -> list[str]:
+        """What a person should know: servers that cannot be reached, lists that have changed."""
+        return [*self._unseen.values(), *notes(self._agent, self._uses, self._seen)]
+
+    def close(self) -> None:
+        """End them all. Idempotent."""
+        with ThreadPoolExecutor(max(1, len(self._connections))) as pool:
+            list(pool.map(lambda each: each.close(), self._connections.values()))
+        self._loop.close()
+
+    def _known(self, use: ServerUse) -> bool:
+        seen = self._seen.get(use.name)
+        return seen is not None and seen.identity == use.identity
+
+    def _ask(self, uses: list[ServerUse]) -> None:
+        """Take the lists of servers that were never seen, all at once."""
+        if not uses:
+            return
+
+        def ask(use: ServerUse) -> list[Offered] | ToolFailed:
+            try:
+                return self._connections[use.name].offered()
+            except ToolFailed as error:
+                return error
+
+        with ThreadPoolExecutor(len(uses)) as pool:
+            answers = list(pool.map(ask, uses))
+        for use, answer in zip(uses, answers, strict=True):
+            if isinstance(answer, ToolFailed):
+                self._seen.pop(use.name, None)
+                self._unseen[use.name] = (
+                    f"{answer.message}; its functions are missing until {self._agent} is opened"
+                    " anew"
+                )
+            else:
+                self._note(use, answer)
+
+    def _note(self, use: ServerUse, tools: list[Offered]) -> None:
+        told = self._connections[use.name].told
+        now = ServerSeen(use.identity, tuple(tools), told=told, at=rfc3339(SystemClock().now()))
+        self._seen[use.name] = seen_again(self._seen.get(use.name), now)
+        self._checked.add(use.name)
+        kept = {each.name: self._seen[each.name] for each in self._uses if each.name in self._seen}
+        self._database.set_meta(KEY, stored_as(kept))
+
+    def _call(
+        self, use: ServerUse, tool: Offered, ctx: ToolContext, arguments: dict[str, object]
+    ) -> ToolResult:
+        connection = self._connections[use.name]
+        if not connection.is_open or connection.changed or use.name not in self._checked:
+            self._note(use, connection.offered(ctx.cancel))
+        # As it was offered to the model in this session, and no other way.
+        now = next((each for each in self._seen[use.name].tools if each.name == tool.name), None)
+        if now is None:
+            raise ToolFailed(f"{tool.name} was not run: the server {use.name} no longer has it")
+        if now.digest != tool.digest:
+            raise ToolFailed(
+                f"{tool.name} was not run: the server {use.name} now describes it otherwise. It"
+                " can be used when a person has looked at it and the agent is opened anew"
+            )
+        answer = connection.call(
+            tool.name,
+            arguments,
+            seconds=use.terms_of(tool.name).seconds,
+            id=f"{ctx.agent}/{ctx.turn}/{ctx.call_id}",
+            cancel=ctx.cancel,
+        )
+        return result_of(answer, function_name(use.name, tool.name))
+
+
+def require_mcp(source: str) -> None:
+    """Raises MissingExtra where the library is not there."""
+    if find_spec("mcp") is None:
+        raise MissingExtra(
+            f"{source} names MCP servers, and the library for them is not installed",
+            hint="pip install 'pagemind[mcp]'",
+        )
+
+
+def open_servers(agent: str, definition: "AgentDefinition", database: "Database") -> Servers:
+    """Those of a definition. Raises MissingExtra where the library is not there."""
+    require_mcp(definition.source)
+    return Servers(agent, definition.servers, definition.folder, database)
+
+
+def tools_of(
+    uses: Iterable[ServerUse], seen: Mapping[str, ServerSeen], call: Call | None = None
+) -> list[Tool]:
+    """The functions that these lists give an agent; without `call` they are only looked at."""
+    found: dict[str, Tool] = {}
+    for use in uses:
+        server = seen.get(use.name)
+        if server is None or server.identity != use.identity:
+            continue
+        for tool in server.tools:
+            if use.wants(tool.name):
+                made = _tool(use, tool, server.standing(tool) == "accepted", call or _closed)
+                found.setdefault(made.name, made)
+    return list(found.values())
+
+
+def stored_tools(uses: Iterable[ServerUse], stored: str) -> list[Tool]:
+    """The functions of an agent that is not open, to be looked at."""
+    return tools_of(uses, seen_in(stored))
+
+
+def _tool(use: ServerUse, tool: Offered, accepted: bool, call: Call) -> Tool:
+    terms = use.terms_of(tool.name)
+    if terms.rule == "allow" and not accepted:
+        terms = terms.model_copy(update={"rule": "ask"})
+
+    def function(ctx: ToolContext, /, **arguments: object) -> ToolResult:
+        return call(use, tool, ctx, arguments)
+
+    name = function_name(use.name, tool.name)
+    schema = plain(tool.schema)
+    return Tool(
+        name,
+        tool.description or tool.name,
+        function,
+        schema,
+        terms.effect,
+        SchemaArguments(name, schema),
+        foreign=True,
+        seconds=None,  # the call keeps to its time itself, and tells the server when it is over
+        terms=terms,
+    )
+
+
+def _closed(
+    use: ServerUse, tool: Offered, ctx: ToolContext, arguments: dict[str, object]
+) -> ToolResult:
+    raise ToolFailed(f"{tool.name} of {use.name} cannot be called from here")
+
+
+def function_name(server: str, tool: str) -> str:
+    """SERVER__TOOL in letters that every provider takes; what had to be changed says so by a
+    digest, so that two tools keep two names."""
+    plain_tool = re.sub(r"[^A-Za-z0-9_-]", "_", tool)
+    room = _NAME - len(server) - len(BETWEEN)
+    if plain_tool != tool or len(plain_tool) > room:
+        mark = sha256(tool.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        plain_tool = f"{plain_tool[: room - 7]}_{mark}"
+    return f"{server}{BETWEEN}{plain_tool}"
