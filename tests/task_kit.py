@@ -38,10 +38,12 @@ HEAD = "agent: {definition: ./plain.yaml}\n"
 CHILD = Path(__file__).parent / "tasks" / "task_child.py"
 
 
-def run(folder: Path, point: str = "none", when: str = "before", nth: int = 0) -> int:
+def run(
+    folder: Path, point: str = "none", when: str = "before", nth: int = 0, who: str = ""
+) -> int:
     """The exit code of a process that runs the task in a folder, and may kill itself on the way."""
     done = subprocess.run(
-        [sys.executable, str(CHILD), str(folder), point, when, str(nth)],
+        [sys.executable, str(CHILD), str(folder), point, when, str(nth), who],
         capture_output=True,
         text=True,
         timeout=120,
@@ -87,6 +89,8 @@ class Bench:
         *,
         stdin: Any = None,
         at_once: int | None = None,
+        executor: Any = None,
+        keep_agents: bool = False,
         **answers: Any,
     ) -> Report:
         task = text if isinstance(text, Task) else self.task(text)
@@ -101,6 +105,8 @@ class Bench:
                 cancel=cancel,
                 stdin=stdin,
                 at_once=at_once,
+                executor=executor,
+                keep_agents=keep_agents,
             )
 
     def rows(self, name: str = "out.jsonl") -> list[Any]:

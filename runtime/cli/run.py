@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -42,6 +42,28 @@ AtOnce = Annotated[
         show_default=False,
     ),
 ]
+Runner = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="WHERE",
+        help="Who does the inputs: `processes`, or a cluster, dask://HOST:PORT (docs/scale.md).",
+        show_default=False,
+    ),
+]
+WorkerHome = Annotated[
+    Path | None,
+    typer.Option(
+        "--worker-home",
+        metavar="DIR",
+        help="Below which folder the workers of --executor have their homes.",
+        show_default=False,
+    ),
+]
+KeepAgents = Annotated[
+    bool,
+    typer.Option("--keep-agents", help="Bring the agents of the workers into this home."),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Do the inputs that failed again.")]
 
 
@@ -68,6 +90,9 @@ def run(
     retry: Retry = False,
     on_unknown: Unknown = None,
     at_once: AtOnce = None,
+    executor: Runner = None,
+    worker_home: WorkerHome = None,
+    keep_agents: KeepAgents = False,
     wait: Waiting = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
@@ -89,7 +114,16 @@ def run(
             return _dry(runtime, wanted, model, as_json)
         answers = Answers(restart=restart, go_on=go_on, retry=retry, on_unknown=on_unknown)
         return carry_out(
-            runtime, wanted, answers, model=model, at_once=at_once, wait=wait, as_json=as_json
+            runtime,
+            wanted,
+            answers,
+            model=model,
+            wait=wait,
+            as_json=as_json,
+            at_once=at_once,
+            executor=executor,
+            worker_home=worker_home,
+            keep_agents=keep_agents,
         )
 
 
@@ -110,11 +144,11 @@ def carry_out(
     answers: "Answers",
     *,
     model: str | None,
-    at_once: int | None,
     wait: float,
     as_json: bool,
+    **where: Any,
 ) -> int:
-    """Run it where a person sees it; the exit code."""
+    """Run it where a person sees it; the exit code. `where` as of run_task."""
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
     from pagemind.runtime.cli.run_view import json_line, watching
     from pagemind.runtime.tasks.hired import Hiring
@@ -132,7 +166,7 @@ def carry_out(
             watch=watch,
             cancel=cancel,
             wait=wait,
-            at_once=at_once,
+            **where,
         )
     if as_json:
         json_line(report.last_line())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagemind.runtime.cli.options import AsJson, HomeFolder, Last, ModelName
-from pagemind.runtime.cli.run import AtOnce, Retry, Unknown, Waiting
+from pagemind.runtime.cli.run import AtOnce, KeepAgents, Retry, Runner, Unknown, Waiting, WorkerHome
 
 if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
@@ -152,6 +152,9 @@ def resume(
     retry: Retry = False,
     on_unknown: Unknown = None,
     at_once: AtOnce = None,
+    executor: Runner = None,
+    worker_home: WorkerHome = None,
+    keep_agents: KeepAgents = False,
     wait: Waiting = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
@@ -170,7 +173,16 @@ def resume(
         wanted = stored_task(runtime, _outermost(ledger, Report.of(ledger, task).row))
         answers = Answers(retry=retry, on_unknown=on_unknown)
         return carry_out(
-            runtime, wanted, answers, model=model, at_once=at_once, wait=wait, as_json=as_json
+            runtime,
+            wanted,
+            answers,
+            model=model,
+            wait=wait,
+            as_json=as_json,
+            at_once=at_once,
+            executor=executor,
+            worker_home=worker_home,
+            keep_agents=keep_agents,
         )
 
 

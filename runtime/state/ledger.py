@@ -328,9 +328,24 @@ class Ledger:
             ),
         )
 
-    def forget_actions(self, task: str, key: str) -> None:
-        """An input is begun anew."""
-        self._db.write("DELETE FROM task_actions WHERE task = ? AND input = ?", (task, key))
+    def actions(self, task: str, key: str) -> list[ActionRow]:
+        """Those of an input."""
+        rows = self._db.rows("SELECT * FROM task_actions WHERE task = ? AND input = ?", (task, key))
+        return [_action(row) for row in rows]
+
+    def take_action(self, task: str, key: str, row: ActionRow) -> None:
+        """An action as another ledger has it."""
+        with self._db.transaction():
+            self.begin_action(task, key, row.place, row.kind, row.attempt)
+            self.end_action(task, key, row.place, row.status, row.result, row.error, row.spent)
+
+    def set_aside(self, task: str, key: str, *, done_too: bool) -> None:
+        """An input is begun anew: what it took still counts, what it did does not."""
+        self._db.write(
+            "UPDATE task_actions SET status = 'undone', input = ? WHERE task = ? AND input = ?"
+            " AND (? OR status != 'done')",
+            (f"{key} \x1f{self._clock.new_id()}", task, key, done_too),
+        )
 
     def action_counts(self, task: str) -> dict[str, int]:
         """Actions by status; those skipped because one before them failed among them."""

@@ -30,7 +30,8 @@ def call(
 ) -> dict[str, Any]:
     """The answer as `result`. Raises ActionFailed, TaskStopped. `cut_off`: a process died in it."""
     assert action.call is not None
-    if cut_off and agent.loop.effect(action.call) == "world":
+    effect = agent.loop.effect(action.call)
+    if (cut_off or job.lost) and effect == "world":
         choice = action.on_unknown or job.on_unknown
         if choice == "ask":
             given = json.dumps(dict(arguments), ensure_ascii=False)[:200]
@@ -39,9 +40,9 @@ def call(
                 hint="look, then go on with --on-unknown skip if it did, or --on-unknown redo",
             )
         if choice == "skip":
-            return {"result": "", "unknown": True}
+            return {"result": "", "unknown": True, "effect": effect}
     try:
-        return {"result": agent.call(action.call, arguments, id=id)}
+        return {"result": agent.call(action.call, arguments, id=id), "effect": effect}
     except StorageError:
         raise
     except PagemindError as error:

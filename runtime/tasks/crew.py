@@ -51,11 +51,12 @@ class Crew(Generic[Work]):
             self._settle_some()
 
     def leave(self, first: BaseException, patience: float | None = None) -> BaseException:
-        """What was not begun is dropped, what runs is settled, for so many seconds at the most;
-        the gravest of the errors on the way."""
+        """What runs is settled; with `patience` for so many seconds at the most, and what waits for
+        the executor is dropped. The gravest of the errors on the way."""
         gravest = first
-        for future in [each for each in self._running if each.cancel()]:
-            del self._running[future]
+        if patience is not None:
+            for future in [each for each in self._running if each.cancel()]:
+                del self._running[future]
         waited = 0.0
         while self._running and (patience is None or waited < patience):
             try:

@@ -54,7 +54,7 @@ class Hired:
             with self.shared(key) as agent:
                 yield agent
             return
-        name = f"{self._job.task.agent_name[:48]} {number}"
+        name = self._job.task.agent_of_input(number)
         row = self._job.ledger.input(self._job.id, key)
         if (row is None or not row.agent) and self._runtime.home.exists(name):
             raise UserError(

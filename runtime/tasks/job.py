@@ -43,6 +43,9 @@ class Job:
 
     `run_inside` runs a task inside this one, `outer` is the job that this one is part of. `lent`
     are the agents that are open around it; `locks` keep several that run at once from opening one.
+
+    In a worker's home `origin` is the task's id where it was sent from; `lost`: calls on the world
+    may have been made by a worker that did not come back.
     """
 
     id: str
@@ -59,6 +62,8 @@ class Job:
     outer: "Job | None" = None
     lent: Lent = field(default_factory=dict)
     locks: Locks = field(default_factory=Locks)
+    origin: str = ""
+    lost: bool = False
 
     def check(self) -> None:
         """Raises Cancelled if the task ends here."""
@@ -78,7 +83,8 @@ class Job:
 
     def identity(self, who: str, place: str) -> str:
         """Of an action: the beginning of the ids of all that it says and calls."""
-        return f"task {self.id} {hashlib.sha256(who.encode()).hexdigest()[:16]} {place} "
+        id, digest = self.origin or self.id, hashlib.sha256(who.encode()).hexdigest()
+        return f"task {id} {digest[:16]} {place} "
 
     def scope(self, **more: Any) -> dict[str, Any]:
         """The variables that everything has."""

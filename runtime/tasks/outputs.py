@@ -82,16 +82,24 @@ class Outputs:
             if row.start == 0 and path.exists() and path.stat().st_size == 0:
                 path.unlink()
 
-    def append(self, path: Path, data: bytes) -> OutputRow:
-        """Write at the end; the row that must be noted. Raises ActionFailed."""
-        try:
-            row = self._ledger.output(self._task, str(path))
-            if row is None:
+    def begin(self, path: Path) -> OutputRow:
+        """What the ledger has of a file: how long it was is noted before anything is written, so
+        that it can be told from what we wrote. Raises ActionFailed."""
+        row = self._ledger.output(self._task, str(path))
+        if row is None:
+            try:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 size = path.stat().st_size if path.exists() else 0
-                # Noted before anything is written, so that it can be told from what we wrote.
-                row = OutputRow(str(path), size, size)
-                self._ledger.set_output(self._task, row.path, size, size)
+            except OSError as error:
+                raise _unwritable(path, error) from None
+            row = OutputRow(str(path), size, size)
+            self._ledger.set_output(self._task, row.path, size, size)
+        return row
+
+    def append(self, path: Path, data: bytes) -> OutputRow:
+        """Write at the end; the row that must be noted. Raises ActionFailed."""
+        row = self.begin(path)
+        try:
             with path.open("r+b" if path.exists() else "x+b") as file:
                 if file.seek(0, os.SEEK_END) < row.length:
                     raise ActionFailed(f"{path} was cut off by somebody else", fatal=True)
@@ -105,9 +113,12 @@ class Outputs:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise ActionFailed(f"{path} cannot be written: {reason}") from None
+            raise _unwritable(path, error) from None
         return OutputRow(row.path, row.start, row.length + len(data))
+
+
+def _unwritable(path: Path, error: OSError) -> ActionFailed:
+    return ActionFailed(f"{path} cannot be written: {(error.strerror or str(error)).lower()}")
 
 
 def _truncate(path: Path, length: int) -> None:

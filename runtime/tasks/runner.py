@@ -6,20 +6,24 @@ ends, the ledger and the report say so.
 """
 
 import threading
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import TextIO
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import Cancelled, PagemindError, UserError
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import TASK_AT_ONCE, TASK_LEAVE_SECONDS
 from pagemind.runtime.state.ledger import AT_END, Ledger, TaskRow
-from pagemind.runtime.tasks.crew import Crew
 from pagemind.runtime.tasks.events import TaskEvent, TaskLog, Watch, ignore
+from pagemind.runtime.tasks.executors import Workers
+from pagemind.runtime.tasks.executors import opened as workers_of
 from pagemind.runtime.tasks.failing import TaskStopped
+from pagemind.runtime.tasks.file_faults import every_action
+from pagemind.runtime.tasks.hands import Hands, OneByOne, in_threads
 from pagemind.runtime.tasks.hired import Hired, Hiring
 from pagemind.runtime.tasks.inputs import Input, Source
 from pagemind.runtime.tasks.job import Ended, Inside, Job
@@ -28,10 +32,10 @@ from pagemind.runtime.tasks.outputs import Outputs
 from pagemind.runtime.tasks.parts import ONE_AT_A_TIME
 from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.tasks.report import Report, write_report
-from pagemind.runtime.tasks.taking_up import Begun, TakingUp
+from pagemind.runtime.tasks.sending import Outside, Sending
+from pagemind.runtime.tasks.taking_up import TakingUp
 from pagemind.runtime.tasks.task_file import Task
-from pagemind.runtime.tasks.threads import Threads
-from pagemind.runtime.tasks.watchman import watch_for_cancel
+from pagemind.runtime.tasks.watchman import watch_for
 
 
 def run_task(
@@ -45,24 +49,31 @@ def run_task(
     stdin: TextIO | None = None,
     wait: float = 0.0,
     at_once: int | None = None,
+    executor: Executor | str | None = None,
+    worker_home: str | Path | None = None,
+    keep_agents: bool = False,
 ) -> Report:
     """Run a task, or go on with it; what it came to. `answers` are to what a person may be asked,
     `hiring` says on what its agents run, `at_once` how many inputs run together in place of what
-    the file says.
+    the file says. With an `executor` (any of concurrent.futures, `processes` or `dask://HOST:PORT`)
+    they are done by its workers, each in a home of its own below `worker_home`, and their agents
+    come back with `keep_agents` (docs/scale.md).
 
     Raises TaskInUse, UserError for what cannot begin, StorageError.
     """
     answers = answers or Answers()
     cancel = cancel or CancelToken()
-    at_once = _checked(task, at_once)
+    number = _checked(task, at_once, executor)
     ledger = Ledger(runtime.home.database, runtime.clock)
     check_functions(runtime, task, hiring or Hiring())
     source = task.source(stdin)
     if source is not None:
         source.check()
-    lock = lock_of(runtime.home.path / "tasks", task.name)
-    lock.acquire(wait)
-    try:
+    with ExitStack() as stack:
+        workers = stack.enter_context(workers_of(executor, at_once)) if executor else None
+        lock = lock_of(runtime.home.path / "tasks", task.name)
+        lock.acquire(wait)
+        stack.callback(lock.release)
         row = opened(runtime, ledger, task, answers)
         purse = Purse("task", task.spec.budget.task, ledger.spent(row.id))
         job = Job(
@@ -76,11 +87,25 @@ def run_task(
             clock=runtime.clock,
             on_unknown=answers.on_unknown or task.spec.on_unknown,
         )
-        with watch_for_cancel(ledger, row.id, cancel):
-            report, _ = _carried_out(runtime, job, row, answers, hiring, at_once, source)
-        return report
-    finally:
-        lock.release()
+        outside = None
+        if workers is not None:
+            outside = Outside(
+                workers,
+                at_once or (number if number > 1 else workers.width),
+                _home_of_workers(runtime, workers, worker_home),
+                keep_agents,
+            )
+        stack.enter_context(
+            watch_for(lambda: ledger.asked_to_cancel(row.id), cancel, f"task {row.name}")
+        )
+        return _carried_out(runtime, job, row, answers, hiring, number, source, outside)[0]
+
+
+def _home_of_workers(runtime: Runtime, workers: Workers, asked: str | Path | None) -> str | None:
+    if asked is not None:
+        return str(asked)
+    # On another machine the path would be another folder, or none.
+    return str(runtime.home.path.absolute() / "workers") if workers.here else None
 
 
 def _carried_out(
@@ -91,6 +116,7 @@ def _carried_out(
     hiring: Hiring | None,
     at_once: int,
     source: Source | None,
+    outside: Outside | None = None,
 ) -> Ended:
     """A task that is open, to its end."""
     log = TaskLog(runtime.home.path / "tasks" / row.id / "log.jsonl")
@@ -105,7 +131,13 @@ def _carried_out(
     job.watch = tell
     job.run_inside = partial(_run_inside, runtime, answers, hiring)
     with Hired(runtime, job, hiring) as hired:
-        return _Run(job, row, hired, answers, log.path.parent, at_once).to_the_end(source)
+        inputs, folder = TakingUp(job, hired, answers), log.path.parent
+        hands: Hands = OneByOne(inputs)
+        if outside is not None:
+            hands = Sending(runtime, job, inputs, hiring or Hiring(), outside, folder)
+        elif at_once > 1:
+            hands = in_threads(inputs, row.name, at_once)
+        return _Run(job, row, hired, answers, folder, inputs, hands).to_the_end(source)
 
 
 def _run_inside(runtime: Runtime, answers: Answers, hiring: Hiring | None, inside: Inside) -> Ended:
@@ -152,67 +184,44 @@ def _pass_on(inside: Inside, task: str, event: TaskEvent) -> None:
         inside.outer.watch(replace(event, data={**data, **told}))
 
 
-def _checked(task: Task, at_once: int | None) -> int:
+def _checked(task: Task, at_once: int | None, executor: Executor | str | None) -> int:
     """How many inputs run together. Raises UserError."""
     number = task.spec.at_once if at_once is None else at_once
     if not 1 <= number <= TASK_AT_ONCE:
         raise UserError(f"at_once is {number}: it may be 1 to {TASK_AT_ONCE}")
+    if executor is not None:
+        if task.spec.agents != "per_input":
+            raise UserError(f"an executor has many workers, and {ONE_AT_A_TIME}")
+        if any(action.verb == "sub" for _, action in every_action(task.spec)):
+            raise UserError(
+                "a task that runs others (sub) does so in one process",
+                hint="leave the executor out: at_once runs several of its inputs together",
+            )
     if number > 1 and task.spec.agents != "per_input":
         raise UserError(f"at_once is {number}: {ONE_AT_A_TIME}")
     return number
-
-
-class _Hands(Protocol):
-    """Who works on the inputs. ready() waits for a free hand, finish() until all are done; leave()
-    after an error ends what runs, and gives the gravest one."""
-
-    def ready(self) -> None: ...
-    def do(self, work: Begun) -> None: ...
-    def finish(self) -> None: ...
-    def leave(self, first: BaseException, patience: float | None) -> BaseException: ...
-
-
-class _OneByOne:
-    """Here and now."""
-
-    def __init__(self, inputs: TakingUp) -> None:
-        self.do = inputs.do
-
-    def ready(self) -> None:
-        """Always."""
-
-    def finish(self) -> None:
-        """It is."""
-
-    def leave(self, first: BaseException, patience: float | None) -> BaseException:
-        return first
-
-
-def _in_threads(inputs: TakingUp, name: str, at_once: int) -> Crew[Begun]:
-    def begin(threads: Executor, work: Begun) -> "Future[Any]":
-        return threads.submit(inputs.do, work)
-
-    def settle(work: Begun, done: "Future[Any]") -> None:
-        done.result()
-
-    return Crew(Threads(f"task {name}"), at_once, begin=begin, settle=settle)
 
 
 class _Run:
     """One run of a task that is open and locked."""
 
     def __init__(
-        self, job: Job, row: TaskRow, hired: Hired, answers: Answers, folder: Path, at_once: int
+        self,
+        job: Job,
+        row: TaskRow,
+        hired: Hired,
+        answers: Answers,
+        folder: Path,
+        inputs: TakingUp,
+        hands: Hands,
     ) -> None:
         self._job = job
         self._row = row
         self._hired = hired
         self._answers = answers
         self._folder = folder
-        self._inputs = TakingUp(job, hired, answers)
-        self._hands: _Hands = _OneByOne(self._inputs)
-        if at_once > 1:
-            self._hands = _in_threads(self._inputs, row.name, at_once)
+        self._inputs = inputs
+        self._hands = hands
 
     def to_the_end(self, source: Source | None) -> Ended:
         job = self._job

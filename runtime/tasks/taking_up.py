@@ -11,6 +11,7 @@ from typing import Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import UserError
+from pagemind.runtime.state.ledger import ActionRow
 from pagemind.runtime.tasks.failing import GivenUp, TaskStopped
 from pagemind.runtime.tasks.hired import Hired
 from pagemind.runtime.tasks.inputs import Input
@@ -22,11 +23,16 @@ from pagemind.runtime.tasks.performer import Performer
 
 @dataclass(frozen=True)
 class Begun:
-    """An input that is begun: its number for ever, and the variables before its first action."""
+    """An input that is begun: its number for ever, and the variables before its first action.
+    `again`: it was under way before; `here`: on an agent of this home; `known`: what was done of it
+    by a worker that did not end it, and is not done again."""
 
     one: Input
     number: int
     scope: Mapping[str, Any]
+    again: bool = False
+    here: bool = False
+    known: tuple[ActionRow, ...] = ()
 
 
 class TakingUp:
@@ -49,7 +55,7 @@ class TakingUp:
             if job.outputs.is_output(path):
                 return None  # what the task writes is none of its inputs
         if known is not None and known.digest != one.digest:
-            job.ledger.forget_actions(job.id, one.key)
+            job.ledger.set_aside(job.id, one.key, done_too=True)
         if known is None:  # its place among the files may change; what it is called must not
             number, self._next = self._next, self._next + 1
         else:
@@ -64,9 +70,16 @@ class TakingUp:
             if task.spec.on_error.last == "stop":
                 job.ledger.end_input(job.id, one.key, "running", one.fault)
                 raise TaskStopped(f"{one.label}: {one.fault}", "on_error says stop")
-            self._give_up(one.key, one.label, one.fault, len(task.spec.do))
+            self.give_up(one, one.fault, len(task.spec.do))
             return None
-        return Begun(one, number, scope)
+        again, here = known is not None and known.status == "running", False
+        rows: list[ActionRow] = []
+        if task.spec.agents == "per_input" and known is not None:
+            here = bool(known.agent)
+            if not here:  # workers did what was done of it, on agents that are gone
+                job.ledger.set_aside(job.id, one.key, done_too=False)
+                rows = job.ledger.actions(job.id, one.key)
+        return Begun(one, number, scope, again, here, tuple(rows))
 
     def _is_settled(self, one: Input, status: str, digest: str) -> bool:
         """Whether nothing is left to do. Raises UserError where an input is not what it was."""
@@ -99,7 +112,7 @@ class TakingUp:
                 performer.all(actions, place)
             except GivenUp as given:
                 left = len(actions) - performer.finished - 1
-                self._give_up(key, label or place, given.reason, left)
+                self.give_up(one, given.reason, left, label or place)
             except TaskStopped as stopped:
                 # It is not given up: whoever mends what was wrong goes on in it.
                 job.ledger.end_input(job.id, key, "running", stopped.reason)
@@ -108,6 +121,7 @@ class TakingUp:
                 job.ledger.end_input(job.id, key, "done")
                 job.tell("input_done", input=label or place)
 
-    def _give_up(self, key: str, label: str, reason: str, skipped: int) -> None:
-        self._job.ledger.end_input(self._job.id, key, "failed", reason, max(0, skipped))
-        self._job.tell("input_failed", input=label, reason=reason)
+    def give_up(self, one: Input, reason: str, skipped: int, label: str = "") -> None:
+        """It failed; so many of its actions are left undone."""
+        self._job.ledger.end_input(self._job.id, one.key, "failed", reason, max(0, skipped))
+        self._job.tell("input_failed", input=label or one.label, reason=reason)

@@ -69,6 +69,10 @@ class Task:
         """Of the shared agent, and the beginning of those of inputs."""
         return self.spec.agent.existing or self.spec.agent.name or _agent_of(self.name)
 
+    def agent_of_input(self, number: int) -> str:
+        """With `per_input`: what the agent of this input is called."""
+        return f"{self.agent_name[:48]} {number}"
+
     def schema(self, written: dict[str, Any] | str | None) -> Schema | None:
         """The schema that stands there, or in the file that is named there."""
         return self.schemas[written] if isinstance(written, str) else written

@@ -1,33 +1,32 @@
-"""Looks, while a task runs, whether `tasks cancel` was said elsewhere."""
+"""Looks, while a task runs, whether it was asked elsewhere to stop."""
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.settings import TASK_CANCEL_SECONDS
-from pagemind.runtime.state.ledger import Ledger
 
 _log = logging.getLogger("pagemind.tasks")
 
 
 @contextmanager
-def watch_for_cancel(ledger: Ledger, task: str, cancel: CancelToken) -> Iterator[None]:
-    """Until this is left, the token is set as soon as somebody asks for it in the ledger."""
+def watch_for(asked: Callable[[], bool], cancel: CancelToken, what: str) -> Iterator[None]:
+    """Until this is left, the token is set as soon as that was asked."""
     over = threading.Event()
 
     def look() -> None:
         while not over.wait(TASK_CANCEL_SECONDS):
             try:
-                if ledger.asked_to_cancel(task):
+                if asked():
                     cancel.cancel()
                     return
-            except PagemindError as error:
+            except (PagemindError, OSError) as error:
                 _log.warning("%s", error)  # the run itself will meet it
 
-    thread = threading.Thread(target=look, name=f"cancel of task {task}", daemon=True)
+    thread = threading.Thread(target=look, name=f"cancel of {what}", daemon=True)
     thread.start()
     try:
         yield

@@ -1,13 +1,16 @@
 """The process that is killed: it runs a task, and at the NTH passing of POINT kills itself. At
 "none" and "go on" it does not; "go on" says --continue.
 
-    python task_child.py FOLDER POINT WHEN NTH
+    python task_child.py FOLDER POINT WHEN NTH [workers]
+
+With "workers" inputs are done by those of an executor, which die with the process.
 """
 
 import os
 import signal
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.journal import Journal
 from pagemind.runtime.state.ledger import Ledger
+from pagemind.runtime.tasks.handing_in import HandingIn
 from pagemind.runtime.tasks.hired import Hiring
 from pagemind.runtime.tasks.opening import Answers
 from pagemind.runtime.tasks.outputs import Outputs
@@ -35,6 +39,9 @@ OWNERS: dict[str, tuple[Any, str]] = {
     "begin input": (Ledger, "begin_input"),
     "end input": (Ledger, "end_input"),
     "close": (Ledger, "close"),
+    "take action": (Ledger, "take_action"),
+    "spool": (HandingIn, "_spool"),
+    "import": (Runtime, "import_agent"),
 }
 
 
@@ -55,7 +62,7 @@ def put_fuse(point: str, when: str, nth: int) -> None:
     setattr(owner, name, burning)
 
 
-def main(folder: str, point: str, when: str, nth: str) -> None:
+def main(folder: str, point: str, when: str, nth: str, who: str = "") -> None:
     here = Path(folder)
     if point in OWNERS:
         put_fuse(point, when, int(nth))
@@ -75,6 +82,8 @@ def main(folder: str, point: str, when: str, nth: str) -> None:
             load_task(here / "task.yaml"),
             answers=Answers(go_on=point == "go on"),
             hiring=Hiring(model=ScriptedModel(answer), tools=[ring]),
+            executor=ThreadPoolExecutor(4) if who == "workers" else None,
+            keep_agents=who == "workers",
         )
     sys.exit(report.exit_code)
 

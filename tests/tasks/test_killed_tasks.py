@@ -159,6 +159,35 @@ def test_killed_with_four_at_once(folder: Path) -> None:
     kills = sum(run(folder, *point) == -9 for point in FOUR_POINTS)
     assert kills >= 9
     assert run(folder) == 0
+    four_whole(folder, lines)
+
+
+WORKERS_POINTS = [
+    ("send", "after", 3),
+    ("first write", "after", 1),
+    ("write", "after", 7),  # in the file, the first of the second input
+    ("take action", "after", 20),
+    ("spool", "after", 3),  # its agent is here, and nobody says so
+    ("import", "before", 2),  # the ledger says so, and it is not here
+    ("import", "after", 2),
+    ("end input", "before", 3),
+    ("close", "before", 1),
+]
+
+
+def test_killed_with_workers(folder: Path) -> None:
+    """Likewise where inputs go to workers, and their agents come back."""
+    lines = [f"line {n}" for n in range(1, 25)]
+    (folder / "in.txt").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "task.yaml").write_text(HEAD + FOUR, encoding="utf-8")
+    kills = sum(run(folder, *point, "workers") == -9 for point in WORKERS_POINTS)
+    assert kills >= 8
+    assert run(folder, who="workers") == 0
+    four_whole(folder, lines)
+
+
+def four_whole(folder: Path, lines: list[str]) -> None:
+    """Outputs, talk and core memory are those of a run that was never disturbed."""
     found = written(folder)
     assert sorted(found["out.jsonl"].splitlines()) == sorted(
         f'{{"input": "in.txt:{n}", "reply": "re Take {line} (Sam)"}}'
