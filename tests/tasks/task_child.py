@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +49,14 @@ OWNERS: dict[str, tuple[Any, str]] = {
 def put_fuse(point: str, when: str, nth: int) -> None:
     owner, name = OWNERS[point]
     function: Callable[..., Any] = getattr(owner, name)
-    left = [nth]
+    passing = count(1)  # safe in threads: each call has its own number
 
     def burning(*arguments: Any, **named: Any) -> Any:
-        left[0] -= 1
-        if left[0] == 0 and when == "before":
+        mine = next(passing) == nth
+        if mine and when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
         result = function(*arguments, **named)
-        if left[0] == 0 and when == "after":
+        if mine and when == "after":
             os.kill(os.getpid(), signal.SIGKILL)
         return result
 
