@@ -28,6 +28,7 @@ from pagemind.runtime.nearness import Nearness
 from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.paging import Paging
+from pagemind.runtime.part_size import PartSize
 from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.passage_reader import PassageReader
 from pagemind.runtime.prefetch import Lookup, Prefetcher
@@ -148,9 +149,7 @@ def boot(
     archival = ArchivalMemory(state, passages, written=written, near=near)
     editor = CoreEditor(state, core, shared=copies)
 
-    def part_tokens() -> int:
-        return max(64, int(room() * PAGE_IN_FRACTION))
-
+    part_tokens = PartSize(state, room)
     pages = PageReader(state, count=counter.count, zone=zone, part_tokens=part_tokens)
     whole = PassageReader(state, shared.sources, count=counter.count, part_tokens=part_tokens)
 

@@ -15,6 +15,7 @@ from pagemind.runtime.gist import holds
 from pagemind.runtime.message import Message
 from pagemind.runtime.page import Page
 from pagemind.runtime.page_table import ROOT, local, span
+from pagemind.runtime.part_size import must_be_cut_alike
 from pagemind.runtime.services import Reading
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.state.state import State
@@ -47,6 +48,7 @@ class PageReader:
         if not 1 <= part <= len(parts):
             only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
             raise ToolFailed(f"{target} has no part {part}; {only}")
+        must_be_cut_alike(self._state, target, part, limit, len(parts))
         text = self._frame(target, part, parts)
         reference: dict[str, Any] = {"target": target, "part": part, "tokens": limit}
         with self._state.database.transaction():

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.page_reader import split
+from pagemind.runtime.part_size import must_be_cut_alike
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Reading
 from pagemind.runtime.state.state import State
@@ -53,6 +54,7 @@ class PassageReader:
         if not 1 <= part <= len(parts):
             only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
             raise ToolFailed(f"{target} has no part {part}; {only}")
+        must_be_cut_alike(self._state, target, part, limit, len(parts))
         text = f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
         sha256 = self._state.history.keep_text(text)
         reference = {"target": target, "part": part, "tokens": limit, "sha256": sha256}

@@ -58,6 +58,8 @@ PREFETCH_LINE_SHARE = 0.5  # of the budget that one memory may take
 MESSAGE_FRACTION = 0.25  # a longer message is shown as an excerpt with a page_in handle
 RESULTS_FRACTION = 0.50  # what the results of one group share
 PAGE_IN_FRACTION = 0.25  # one part of a page: what a single page_in may take
+PART_MIN_TOKENS = 64  # … at least
+PART_LEAP = 1.25  # how far room must move before parts are cut at another size
 PAGE_INS_FRACTION = 0.50  # what the pages and messages read in one turn share
 PIN_FRACTION = 0.20  # all pins: a whole page and some messages; with summary and table below KEEP
 

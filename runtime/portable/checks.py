@@ -46,6 +46,7 @@ _META = {
     "window": r"\d{1,9} \d{1,9} [^\x00-\x1f]{1,200}",
     "protocol": "default|heartbeat|guided",
     "near": r"none|-?\d{1,3}\.\d{1,9}",
+    "part_tokens": r"\d{1,9}",
     "model": r"[^\x00-\x1f]{0,300}",
 }
 _TIME = re.compile(r"(?:^|_)at$|^last_accessed$")

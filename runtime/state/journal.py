@@ -6,8 +6,9 @@ get(), range() and of_turn().
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.message import Message, parts_from_json, parts_to_json
@@ -223,6 +224,18 @@ class Journal:
             (self.last_seq - _LATE, name, f'"text":{start}'),
         )
         return int(rows[0]["seq"]) if rows else None
+
+    def newest_reading(self, target: str) -> Mapping[str, Any] | None:
+        """What was read last of a page, directory, message or passage, among the messages of
+        late: its reference."""
+        rows = self._db.rows(
+            "SELECT json_extract(content, '$.reference') AS reference FROM messages"
+            " WHERE seq > ? AND kind = 'reading'"
+            f" AND json_extract(content, '$.reference.target') = ? AND {on_line('messages.seq')}"
+            " ORDER BY seq DESC LIMIT 1",
+            (self.last_seq - _LATE, target),
+        )
+        return json.loads(rows[0]["reference"]) if rows else None
 
     def newest(self, limit: int, *, before: int | None = None) -> list[Message]:
         """Messages that people and models said or observed, newest first."""
