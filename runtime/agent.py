@@ -22,6 +22,7 @@ from pagemind.runtime.attachment import attach
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.core_memory import Block
+from pagemind.runtime.errand import Errand, Teamwork
 from pagemind.runtime.errors import (
     Cancelled,
     HomeUnusable,
@@ -46,7 +47,7 @@ from pagemind.runtime.moved import Moved
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.person import ApprovalRequest, Consent, Person
 from pagemind.runtime.queue_manager import QueueManager
-from pagemind.runtime.services import PinAnswer
+from pagemind.runtime.services import Answer, PinAnswer, Reach
 from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow, text_digest
@@ -91,6 +92,7 @@ class Agent:
         background: bool,
         archival: ArchivalMemory,
         shared_blocks: SharedCopies,
+        team: Teamwork,
         engine: Search,
         gists: GistWriter,
         notes: Callable[[], Sequence[str]] = tuple,
@@ -108,6 +110,7 @@ class Agent:
         self._background = background
         self.archival = archival
         self.shared_blocks = shared_blocks
+        self.team = team
         self.engine = engine
         self._notes = notes
         self._noted: frozenset[str] = frozenset()
@@ -263,6 +266,34 @@ class Agent:
             self._watch(TraceEvent("asked", {"do": "approve", **asdict(consent)}))
             return self._resume(row, observer, cancel, consent)
 
+    def send_message_to(
+        self, agent: str, text: str, *, wait: bool = True, cancel: CancelToken | None = None
+    ) -> Answer | None:
+        """Tell another agent of the home something in this one's name; its answer, or None without
+        `wait`. Raises ToolFailed for what cannot be sent."""
+        everybody = Reach(("*",))
+        with self._lock:
+            self._mend()
+            if wait:
+                return self.team.ask(agent, text, everybody, call="", cancel=cancel)
+            self.team.leave(agent, text, everybody, call="")
+            return None
+
+    def send_message_to_all(
+        self, tags: Sequence[str], text: str, *, cancel: CancelToken | None = None
+    ) -> list[Answer]:
+        """Tell all agents with one of the tags the same, and wait for their answers."""
+        with self._lock:
+            self._mend()
+            return self.team.ask_all(tags, text, Reach(("*",)), call="", cancel=cancel)
+
+    def hold(self, seconds: float) -> bool:
+        """Keep every other thread from the agent until release(); whether it was free in time."""
+        return self._lock.acquire(timeout=seconds)
+
+    def release(self) -> None:
+        self._lock.release()
+
     def new_conversation(self) -> int:
         """Start a new conversation; its number. The queue stays."""
         with self._lock:
@@ -288,7 +319,9 @@ class Agent:
             if client_id is not None:
                 known = self.state.turns.by_client_id(client_id)
                 if known is not None:
-                    return self._again(known, event_text, observer, cancel)
+                    result = self._again(known, event_text, observer, cancel)
+                    self.team.ended(result, Errand.of(event))
+                    return result
             turns, database = self.state.turns, self.state.database
             self._unclosed = True
             with database.transaction():
@@ -302,6 +335,8 @@ class Agent:
                     speaker=stored.speaker,
                     first_seq=stored.seq,
                 )
+                if (errand := Errand.of(event)) is not None:
+                    errand.keep(self.state, number)
             turn = self._turn(number, stored)
             return self._run(turn, stored.text, observer, cancel or CancelToken())
 
@@ -371,6 +406,7 @@ class Agent:
         consent: Consent | None = None,
     ) -> TurnResult:
         self._gists.stop()
+        self.team.begin(turn)
         observer = self.queue_manager.observer = both(self._watch, observer)
         error: ModelError | None = None
         try:
@@ -432,6 +468,7 @@ class Agent:
             duration_ms=(self.state.clock.monotonic() - turn.started) * 1000,
             error=error,
             pending=turn.pending.as_json() if turn.pending else None,
+            others=turn.others,
         )
         stored = result.as_json()
         del stored["text"]  # it stands in the journal already
@@ -443,6 +480,7 @@ class Agent:
             result=stored,
         )
         self._unclosed = False
+        self.team.ended(result)
         return result
 
     def _mend(self) -> None:

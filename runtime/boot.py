@@ -14,6 +14,7 @@ from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.earlier import Earlier
+from pagemind.runtime.errand import Teamwork
 from pagemind.runtime.function_executor import FunctionExecutor
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import with_heartbeat
@@ -94,6 +95,7 @@ def boot(
     shared_blocks: SharedBlocks,
     background: bool,
     closed: Callable[[Agent], None],
+    seat: Callable[[Callable[[], object]], Teamwork],
     metered: Callable[[Model], Model] = lambda model: model,
     spent_beside: Callable[[datetime], float] = lambda since: 0.0,
     parts: Parts = ALL,
@@ -149,6 +151,9 @@ def boot(
     archival = ArchivalMemory(state, passages, written=written, near=near)
     editor = CoreEditor(state, core, shared=copies)
 
+    # A message that was answered may have changed what is shared.
+    team = seat(lambda: take_up(state, core, copies, tell=queue_manager.append))
+
     part_tokens = PartSize(state, room)
     pages = PageReader(state, count=counter.count, zone=zone, part_tokens=part_tokens)
     whole = PassageReader(state, shared.sources, count=counter.count, part_tokens=part_tokens)
@@ -186,6 +191,7 @@ def boot(
             reading_tokens=part_tokens(),
             folder=definition.folder,
             earlier=earlier,
+            team=team,
         )
 
     # The queue, and what folds its head into the summary.
@@ -274,6 +280,7 @@ def boot(
         background=background,
         archival=archival,
         shared_blocks=copies,
+        team=team,
         engine=engine,
         gists=GistWriter(
             writer if improves else None,

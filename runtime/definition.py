@@ -81,6 +81,7 @@ class AgentDefinition(Section):
 
     name: Name
     description: Words = ""
+    tags: tuple[Name, ...] = ()
     model: ModelSpec | None = None
     summarizer: ModelName | None = None
     embedding: ModelName = "local/minilm"

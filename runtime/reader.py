@@ -56,6 +56,7 @@ class AgentInfo:
     cost_known: bool
     bytes: int
     pending: ApprovalRequest | None = None  # the call that waits for a person's consent
+    tags: tuple[str, ...] = ()
     problem: str = ""  # why the agent cannot be read; the counts are unknown then
 
     def as_json(self) -> dict[str, Any]:
@@ -73,6 +74,7 @@ class AgentInfo:
             "last_active_at": rfc3339(self.last_active_at),
             "cost": {"amount": self.cost, "currency": "USD", "known": self.cost_known},
             "bytes": self.bytes,
+            "tags": list(self.tags),
             "schema_version": STATE_SCHEMA,
             "problem": self.problem,
             "pending": self.pending.as_json() if self.pending is not None else None,
@@ -143,6 +145,7 @@ class AgentReader(TiersReader):
             cost_known=known,
             bytes=self.bytes_on_disk(),
             pending=pending_in(state),
+            tags=self.definition.tags,
         )
 
     # --- main context ---------------------------------------------------------------------------

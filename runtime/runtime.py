@@ -12,9 +12,10 @@ import logging
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -54,6 +55,8 @@ from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.spending import Spending
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
+from pagemind.runtime.together.post import Post
+from pagemind.runtime.together.seat import Seat
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, make_tool
 from pagemind.runtime.trace import Observer, both, ignore
@@ -113,6 +116,7 @@ class Runtime:
             write_back=self._write_back,
             count=self.counter.count,
         )
+        self.post = Post(self)
         self._models: dict[tuple[tuple[str, ...], int | None], Model] = {}
         self._agents: dict[str, tuple[Agent, AgentLock]] = {}
         self._lock = threading.RLock()
@@ -280,6 +284,7 @@ class Runtime:
                 background=self._background,
                 parts=self._parts,
                 closed=self._let_go,
+                seat=partial(Seat, self.post, registered, state),
                 metered=lambda model: MeteredModel(model, registered.name, self.spending.tell),
                 spent_beside=lambda since: self.spending.cost_since(registered.name, since),
                 servers=servers,
@@ -413,8 +418,9 @@ class Runtime:
             shared_blocks=self.shared_blocks,
         )
 
-    def agents(self) -> list[AgentInfo]:
-        """Every agent of the home, the one used last first; one that cannot be read says why."""
+    def agents(self, tags: Collection[str] = ()) -> list[AgentInfo]:
+        """Every agent of the home, or those with one of the tags, the one used last first; one
+        that cannot be read says why."""
         found = []
         for registered in self.home.all():
             try:
@@ -422,7 +428,7 @@ class Runtime:
                     found.append(reader.info())
             except PagemindError as error:
                 found.append(unreadable(registered, error.message))
-        return found
+        return [each for each in found if not tags or set(each.tags) & set(tags)]
 
     def is_open(self, agent_id: str) -> bool:
         """Whether this process holds the agent of this id."""
@@ -668,6 +674,7 @@ class Runtime:
 
     def close(self) -> None:
         """Close every agent and what they share. Idempotent."""
+        self.post.close()
         for agent, _ in list(self._agents.values()):
             agent.close()
         self.archives.close()

@@ -1,4 +1,4 @@
-"""What tools may ask of the runtime: Core, Recall, Archival, Pages. The runtime implements them.
+"""What tools may ask of the runtime: Core, Recall, Archival, Team, Pages. It implements them.
 
 These are the seams between `tools/` and the kernel: a tool never sees the database.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
+from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
 
@@ -192,6 +193,64 @@ class PinAnswer:
     tokens: int
     free: int
     changed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Another agent that can be written to."""
+
+    name: str
+    description: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What another agent has answered, or, where it did not, `why`. `text` is what it said, in
+    both cases."""
+
+    agent: str
+    text: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Which agents may be written to: those of these names ("*": all), or with one of these
+    tags."""
+
+    names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+class Team(Protocol):
+    """The other agents of the home. `call` is the id of the call, which makes one that is done
+    again after a kill the same message."""
+
+    def members(self, reach: Reach) -> list[Member]:
+        """Those within reach, by name."""
+
+    def ask(
+        self, agent: str, text: str, reach: Reach, *, call: str, cancel: CancelToken | None
+    ) -> Answer:
+        """Have another agent answer now. Raises ToolFailed for what cannot be sent: an agent that
+        is not there or out of reach, one that waits for this one, too long a chain."""
+
+    def ask_all(
+        self,
+        tags: Sequence[str],
+        text: str,
+        reach: Reach,
+        *,
+        call: str,
+        cancel: CancelToken | None,
+    ) -> list[Answer]:
+        """Have all within reach that have one of the tags answer, by name. Raises ToolFailed if
+        there are none."""
+
+    def leave(self, agent: str, text: str, reach: Reach, *, call: str) -> int:
+        """Leave a message, which is answered later; how many wait for that agent now. Raises as
+        ask()."""
 
 
 class Pages(Protocol):

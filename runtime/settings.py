@@ -354,6 +354,14 @@ SERVE_KEY_CHARS = 255  # of an Idempotency-Key
 SERVE_RETRIED_TURNS = 8  # the newest, among which a client that tries again finds its own
 TAKE_IN_BATCH = 200  # messages of a journal that are compared with a client's history at once
 
+# --- agents together ----------------------------------------------------------------------------
+
+AGENT_DEPTH = 5  # messages that lead to each other: 1 is sent in a person's turn
+AGENT_CHAIN_MESSAGES = 100  # in all that one first message leads to
+AGENT_ANSWER_SECONDS = 600.0  # that an agent waits for the answer of another …
+AGENT_BUSY_SECONDS = 60.0  # … of which so long for one that is busy with something else
+AGENT_FAN_OUT = 4  # agents that one message to all of a tag is answered by at once
+
 # --- the command line ---------------------------------------------------------------------------
 
 CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two

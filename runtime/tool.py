@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.cancel import CancelToken
     from pagemind.runtime.earlier import Earlier
     from pagemind.runtime.person import Person
-    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall
+    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall, Team
     from pagemind.runtime.tool_use import Terms
 
 Effect = Literal["none", "memory", "world"]
@@ -45,7 +45,7 @@ class ToolContext:
 
     `terms` is what the definition says about this function, with paths relative to `folder`; `env`
     holds the variables that it may see, and no others; `person` is who can be asked something, if
-    somebody is there; `earlier` knows what a function answered before.
+    somebody is there; `earlier` knows what a function answered before; `team` are the other agents.
     """
 
     agent: str
@@ -64,6 +64,7 @@ class ToolContext:
     person: "Person | None" = None
     cancel: "CancelToken | None" = None
     earlier: "Earlier | None" = None
+    team: "Team | None" = None
 
 
 @dataclass(frozen=True, slots=True)

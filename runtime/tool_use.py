@@ -127,7 +127,15 @@ class OwnTerms(Terms):
     env: Variables = ()
 
 
+class AgentsTerms(Terms):
+    """Other agents that may be written to: those of these names ("*": all), or with these tags."""
+
+    reach: Named = ()
+    tags: Named = ()
+
+
 _KINDS: dict[str, type[Terms]] = {
+    "agents": AgentsTerms,
     "files": FilesTerms,
     "http_get": HttpTerms,
     "python": PythonTerms,
@@ -240,6 +248,9 @@ def _terms(
         return None
     if isinstance(terms, HttpTerms) and not terms.allow:
         faults.append((path, "say which hosts: http_get: {allow: [docs.python.org]}"))
+        return None
+    if isinstance(terms, AgentsTerms) and not (terms.reach or terms.tags):
+        faults.append((path, "say which agents: agents: {reach: [ada], tags: [worker]}"))
         return None
     if isinstance(terms, FilesTerms) and not terms.folders:
         faults.append((path, "say which folders: files: {roots: [./docs]}"))

@@ -69,6 +69,35 @@ class CallRecord:
     ms: float
 
 
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What other agents spent to answer a turn's messages: it counts for the turn's limits, and
+    stands in their own books."""
+
+    messages: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    cost_known: bool = True
+
+    def plus(self, turn: "TurnResult") -> "Others":
+        """With another agent's turn, and what that led to in its turn."""
+        tokens = turn.usage.prompt_tokens + turn.usage.completion_tokens
+        theirs = turn.others
+        return Others(
+            self.messages + 1 + theirs.messages,
+            self.tokens + tokens + theirs.tokens,
+            self.cost + turn.cost + theirs.cost,
+            self.cost_known and turn.cost_known and theirs.cost_known,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "messages": self.messages,
+            "tokens": self.tokens,
+            "cost": {"amount": self.cost, "currency": "USD", "known": self.cost_known},
+        }
+
+
 @dataclass
 class Turn:
     """A turn while it runs."""
@@ -94,6 +123,7 @@ class Turn:
     pages_written: int = 0
     empties: int = 0
     nudges: int = 0  # to call what is required
+    others: Others = Others()
     pending: ApprovalRequest | None = None
     _errors_in_a_row: int = 0
     _last_call: tuple[str, str] = ("", "")
@@ -107,11 +137,12 @@ class Turn:
             return self._stop("steps", f"{self.steps} steps")
         if now - self.started > limits.seconds:
             return self._stop("time", f"more than {limits.seconds:g} seconds")
-        spent = self.usage.prompt_tokens + self.usage.completion_tokens
+        spent = self.usage.prompt_tokens + self.usage.completion_tokens + self.others.tokens
         if limits.tokens is not None and spent >= limits.tokens:
             return self._stop("tokens", f"{spent:,} of {limits.tokens:,} tokens")
-        if limits.cost is not None and self.cost >= limits.cost:
-            return self._stop("cost", f"{self.cost:.4f} of {limits.cost:g} US dollars")
+        cost = self.cost + self.others.cost
+        if limits.cost is not None and cost >= limits.cost:
+            return self._stop("cost", f"{cost:.4f} of {limits.cost:g} US dollars")
         if limits.outer is not None:
             told = limits.outer(self.steps, self.usage, self.cost, now - self.started)
             if told is not None:
@@ -188,6 +219,7 @@ class TurnResult:
     duration_ms: float
     error: ModelError | None = None
     pending: Mapping[str, Any] | None = None  # the call that waits: id, name, arguments, effect
+    others: Others = Others()
     data: Any = None  # the value of a reply that was asked to fit a schema (structured.py)
 
     def as_json(self) -> dict[str, Any]:
@@ -226,6 +258,7 @@ class TurnResult:
             "window": dict(self.window),
             "message_ids": list(self.message_ids),
             "duration_ms": round(self.duration_ms, 3),
+            **({"others": self.others.as_json()} if self.others.messages else {}),
             **({} if self.pending is None else {"pending": dict(self.pending)}),
             **({} if self.data is None else {"data": _plain(self.data)}),
         }
@@ -288,4 +321,12 @@ def stored_result(agent: str, row: TurnRow, text: str) -> TurnResult:
         message_ids=tuple(stored["message_ids"]),
         duration_ms=stored["duration_ms"],
         pending=stored.get("pending"),
+        others=_stored_others(stored.get("others")),
     )
+
+
+def _stored_others(stored: Mapping[str, Any] | None) -> Others:
+    if stored is None:
+        return Others()
+    cost = stored["cost"]
+    return Others(stored["messages"], stored["tokens"], cost["amount"], cost["known"])

@@ -29,10 +29,10 @@ FLOORS: dict[int, str] = {
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine fingerprint""",
-    5: "turn heartbeat model_caller loop agent feedback structured mcp",
+    5: "turn heartbeat model_caller loop agent feedback errand structured mcp",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
-          replay setup sharers tasks memory_answers search_answer awake http""",
+          replay setup house together sharers tasks memory_answers search_answer awake http""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

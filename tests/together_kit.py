@@ -33,14 +33,17 @@ def sharing(*, limit: int = 400, read_only: bool = False, more: str = "") -> Age
     return parse_definition(_SHARING.format(limit=limit, read_only=read_only) + more)
 
 
+Said = Answer | Callable[[ModelRequest], Answer]
+
+
 class Teller(ScriptedModel):
     """Says what it was told to, in order; a function is asked when its turn comes."""
 
     def __init__(self) -> None:
         super().__init__(self._answer)
-        self._told: deque[Answer | Callable[[ModelRequest], Answer]] = deque()
+        self._told: deque[Said] = deque()
 
-    def say(self, *answers: Answer | Callable[[ModelRequest], Answer]) -> None:
+    def say(self, *answers: Said) -> None:
         self._told.extend(answers)
 
     def _answer(self, request: ModelRequest) -> Answer:
@@ -54,7 +57,7 @@ def model_of(agent: Agent) -> Teller:
     return model
 
 
-def does(agent: Agent, function: str, **arguments: object) -> TurnResult:
+def does(agent: Agent, function: str, /, **arguments: object) -> TurnResult:
     """A turn in which the agent's model calls a function once."""
     model_of(agent).say(call(function, **arguments), "Done.")
     return agent.send("Go on.")
@@ -64,3 +67,15 @@ def sees(agent: Agent) -> str:
     """The instructions and core memory in the request of a new turn."""
     agent.send("What is the plan?")
     return "\n".join(model_of(agent).requests[-1].system)
+
+
+def member(
+    name: str, *, tags: str = "", reach: str = "", more: str = "", limits: str = ""
+) -> AgentDefinition:
+    """An agent that may write to those of `reach` ("tags: [worker]")."""
+    tools = f"[core, {{agents: {{{reach}}}}}]" if reach else "[core]"
+    return parse_definition(
+        f"name: {name}\ndescription: Is called {name}.\nsystem: You are {name}.\n"
+        f"embedding: none\ncontext_window: 8192\noutput_reserve: 128\ntags: [{tags}]\n"
+        f"blocks: {{human: {{limit: 200}}}}\ntools: {tools}\n{limits}{more}"
+    )

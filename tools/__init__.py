@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pagemind.runtime.tool import Tool
+from pagemind.tools.agents import list_agents, send_message_to, send_message_to_all
 from pagemind.tools.archival import (
     archival_delete,
     archival_edit,
@@ -37,6 +38,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "pages": (page_in, page_find, page_pin, page_unpin),
     "clock": (clock_now,),
     "files": (read_file, list_files, grep_files, read_document, write_file, edit_file),
+    "agents": (list_agents, send_message_to, send_message_to_all),
     "http_get": (http_get,),
     "python": (python,),
     "shell": (shell,),

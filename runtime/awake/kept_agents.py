@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pagemind.runtime.agent import Agent
-from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.house import House
 
 _log = logging.getLogger("pagemind.awake")
 
@@ -27,7 +27,7 @@ class KeptAgents:
     """`opens` gives the agent of a name; by default `runtime.agent(name, create=False)`."""
 
     def __init__(
-        self, runtime: Runtime, idle_seconds: float, opens: Callable[[str], Agent] | None = None
+        self, runtime: House, idle_seconds: float, opens: Callable[[str], Agent] | None = None
     ) -> None:
         self._runtime = runtime
         self._idle = idle_seconds
@@ -65,15 +65,16 @@ class KeptAgents:
         for agent_id, kept in list(self._kept.items()):
             if not kept.users and now - kept.since >= self._idle:
                 threading.Thread(
-                    target=self._let_go, args=(agent_id,), name=f"closes {agent_id}", daemon=True
+                    target=self.let_go, args=(agent_id,), name=f"closes {agent_id}", daemon=True
                 ).start()
 
     def close(self) -> None:
         """Let go what nobody uses."""
         for agent_id in list(self._kept):
-            self._let_go(agent_id)
+            self.let_go(agent_id)
 
-    def _let_go(self, agent_id: str) -> None:
+    def let_go(self, agent_id: str) -> None:
+        """Close one that was opened here, unless it is being used."""
         with self._door(agent_id):
             kept = self._kept.get(agent_id)
             if kept is None or kept.users:

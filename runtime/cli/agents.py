@@ -11,6 +11,7 @@ from pagemind.runtime.cli.options import (
     DefinitionName,
     HomeFolder,
     ModelName,
+    Tags,
     Wait,
     Yes,
 )
@@ -19,28 +20,42 @@ if TYPE_CHECKING:
     from pagemind.runtime.reader import AgentInfo
 
 
-def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
-    """List the agents, the one used last first."""
+def list_agents(tag: Tags = None, as_json: AsJson = False, home: HomeFolder = None) -> None:
+    """List the agents, or those with one of the tags, the one used last first."""
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.render import listing, money, size, table
     from pagemind.runtime.cli.session import opened
 
     with opened(home) as runtime:
-        found = runtime.agents()
+        found = runtime.agents(tag or ())
         now = runtime.clock.now()
     if as_json:
         listing([each.as_json() for each in found])
         return
     if not found:
-        say("no agents yet; `pagemind chat` makes one")
+        none = f"no agent has the tag {' or '.join(tag or [])}; a definition gives them: tags: [x]"
+        say(none if tag else "no agents yet; `pagemind chat` makes one")
         return
     from pagemind.runtime.cli.render import ago
 
+    tagged = any(each.tags for each in found)
     table(
-        ["agent", "made-from", "messages", "passages", "pages", "size", "cost", "used", "model"],
+        [
+            "agent",
+            *(["tags"] if tagged else []),
+            "made-from",
+            "messages",
+            "passages",
+            "pages",
+            "size",
+            "cost",
+            "used",
+            "model",
+        ],
         [
             [
                 each.name + (" *" if each.in_use else ""),
+                *([", ".join(each.tags) or "–"] if tagged else []),
                 each.definition,
                 f"{each.messages:,}",
                 f"{each.passages:,}",
@@ -53,7 +68,7 @@ def list_agents(as_json: AsJson = False, home: HomeFolder = None) -> None:
             for each in found
         ],
         right="messages passages pages size cost",
-        spare="passages cost size pages made-from",
+        spare="passages cost size pages made-from" + (" tags" if tagged else ""),
     )
     if any(each.in_use for each in found):
         say("* in use now")

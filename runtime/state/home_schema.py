@@ -140,6 +140,12 @@ CREATE TABLE agent_waits (
 CREATE TABLE agent_chains (
     id TEXT PRIMARY KEY,
     messages INTEGER NOT NULL,
+    steps INTEGER NOT NULL DEFAULT 0,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cost REAL NOT NULL DEFAULT 0,
+    unpriced INTEGER NOT NULL DEFAULT 0,
     at TEXT NOT NULL
 ) WITHOUT ROWID;
 """

@@ -161,3 +161,18 @@ def test_a_home_that_is_a_file_is_told_in_one_line(cli: Cli, tmp_path: Path) -> 
         ran = cli(*words, "--home", str(file))
         assert ran.code == 1
         assert "cannot be used as the home" in ran.err.splitlines()[0]
+
+
+def test_agents_are_listed_by_tag(cli: Cli) -> None:
+    """The column is there where anybody has one; the definition gives them."""
+    assert "tags" not in cli("agents", "list").out
+    cli.definition.write_text(PLAIN + "tags: [worker, north]\n", encoding="utf-8")
+    cli("agents", "new", "ben", "-d", str(cli.definition))
+    cli.definition.write_text(PLAIN, encoding="utf-8")
+    cli("agents", "new", "cat", "-d", str(cli.definition))
+    listed = cli("agents", "list", "--tag", "worker", "--tag", "other", "--json").json
+    assert [(each["name"], each["tags"]) for each in listed["items"]] == [
+        ("ben", ["worker", "north"])
+    ]
+    assert "worker, north" in cli("agents", "list").out
+    assert "no agent has the tag zzz" in cli("agents", "list", "--tag", "zzz").err
