@@ -81,7 +81,6 @@ class AgentDefinition(Section):
 
     name: Name
     description: Words = ""
-    tags: tuple[Name, ...] = ()
     model: ModelSpec | None = None
     summarizer: ModelName | None = None
     embedding: ModelName = "local/minilm"
@@ -93,6 +92,7 @@ class AgentDefinition(Section):
     protocol: Protocol = "default"
     # Names of prompts, paths or texts; joined by an empty line.
     system: Annotated[tuple[Words, ...], BeforeValidator(_one_or_more)] = ()
+    tags: tuple[Name, ...] = ()  # by which other agents find it
     vars: dict[str, Annotated[str, BeforeValidator(_variable)]] = Field(default_factory=dict)
     blocks: dict[Label, BlockSpec] = Field(default_factory=_default_blocks)
     tools: tuple[Annotated[Any, BeforeValidator(_entry)], ...] = tuple(GROUPS)  # see tool_use.py
