@@ -36,6 +36,7 @@ from pagemind.runtime.prefetch import Lookup, Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.search_view import StateView
+from pagemind.runtime.services import Timers
 from pagemind.runtime.settings import (
     DEFAULT_WINDOW_TOKENS,
     GUIDED_FUNCTIONS,
@@ -93,6 +94,7 @@ def boot(
     write_back: WriteBack,
     archives: Archives,
     shared_blocks: SharedBlocks,
+    timers: Timers | None = None,
     background: bool,
     closed: Callable[[Agent], None],
     seat: Callable[[Callable[[], object]], Teamwork],
@@ -192,6 +194,7 @@ def boot(
             folder=definition.folder,
             earlier=earlier,
             team=team,
+            timers=timers,
         )
 
     # The queue, and what folds its head into the summary.

@@ -35,6 +35,7 @@ from pagemind.runtime.definition_parts import (
     Protocol,
     Searching,
     Section,
+    TimerSpec,
     Timezone,
     Whole,
     Words,
@@ -102,6 +103,8 @@ class AgentDefinition(Section):
     prompt: Prompting = Prompting()
     search: Searching = Searching()
     timezone: Timezone | None = None
+    schedules: tuple[TimerSpec, ...] = ()
+    inbox: Words | None = None
     budget: Budget = Budget()
     limits: Limits = Limits()
     local_only: bool = False
@@ -172,6 +175,16 @@ class AgentDefinition(Section):
 
         return ZoneInfo(self.timezone) if self.timezone else None
 
+    @property
+    def named_schedules(self) -> dict[str, TimerSpec]:
+        """Its timers by name; one without a name is called by its place."""
+        return {each.name or f"timer {at}": each for at, each in enumerate(self.schedules, 1)}
+
+    @property
+    def inbox_folder(self) -> "Path | None":
+        """The folder whose files come to the agent."""
+        return self.folder / Path(self.inbox).expanduser() if self.inbox else None
+
     def prompts(self, protocol: str | None = None) -> tuple[Template, ...]:
         """The parts of the system instructions: those named, else the protocol's own.
 
@@ -198,7 +211,7 @@ class AgentDefinition(Section):
             "prompts": self._prompts,
             "definition": self.raw,
         }
-        if any(isinstance(each, dict) for each in self.tools):
+        if self.inbox is not None or any(isinstance(each, dict) for each in self.tools):
             stored["folder"] = self._folder
         return json.dumps(stored, ensure_ascii=False)
 
@@ -289,6 +302,10 @@ class AgentDefinition(Section):
         for label, name in self.shared_blocks.items():
             if labels.setdefault(name, label) != label:
                 yield ("blocks", label, "shared"), f"{labels[name]} is {name!r} already; keep one"
+        named = [each.name for each in self.schedules if each.name]
+        for at, each in enumerate(self.schedules):
+            if each.name and named.count(each.name) > 1:
+                yield ("schedules", at, "name"), f"{each.name!r} names two timers"
         first: dict[str, int] = {}
         for at, archive in enumerate(self.archives):
             if first.setdefault(folded(archive.name), at) != at:

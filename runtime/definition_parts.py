@@ -6,6 +6,7 @@ two sections at once are checked in definition.py.
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, Self
 
@@ -23,6 +24,7 @@ from pydantic import (
 from pagemind.runtime import settings
 from pagemind.runtime.errors import InvalidName
 from pagemind.runtime.naming import LABEL, checked_archive
+from pagemind.runtime.recurrence import parse as parse_recurrence
 
 Protocol = Literal["default", "heartbeat", "guided"]
 
@@ -259,6 +261,34 @@ class ArchiveUse(Section):
 
     name: ArchiveName
     mode: Literal["read"] = "read"
+
+
+class TimerSpec(Section):
+    """A timer that the agent has from the start: due every so often, by a cron line, or at a time.
+    Changed under its `name`, it replaces what it was."""
+
+    name: Words = ""
+    every: Words | None = None
+    cron: Words | None = None
+    at: Words | None = None
+    message: Words
+
+    @property
+    def when(self) -> str:
+        """As recurrence.parse() reads it."""
+        if self.every is not None:
+            return f"every {self.every}"
+        return f"cron {self.cron}" if self.cron is not None else f"at {self.at}"
+
+    @model_validator(mode="after")
+    def _is_due(self) -> Self:
+        if sum(each is not None for each in (self.every, self.cron, self.at)) != 1:
+            raise ValueError("says when by one of every, cron, at")
+        # The zone is another key's: any does to see whether it can be read.
+        parse_recurrence(self.when, datetime(2026, 1, 1, tzinfo=UTC), past=True)
+        if not self.message.strip():
+            raise ValueError("message is empty: say what the agent is to do")
+        return self
 
 
 class Budget(Section):

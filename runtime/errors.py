@@ -8,7 +8,8 @@
     │   ├── UnknownArchive, ArchiveExists, SharedBlockExists
     │   ├── AgentInUse         another process holds the agent               exit 75
     │   │   ├── ArchiveInUse   another process writes to the archive
-    │   │   └── TaskInUse      another process runs the task
+    │   │   ├── TaskInUse      another process runs the task
+    │   │   └── HomeInUse      another process keeps the home awake
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
     │   ├── BadFilter          what a search is asked to look for cannot be
     │   ├── IdTaken            an id of the client's that was another message's before
@@ -126,6 +127,10 @@ class ArchiveInUse(AgentInUse):
 
 class TaskInUse(AgentInUse):
     """Another process is running this task."""
+
+
+class HomeInUse(AgentInUse):
+    """Another process keeps this home awake."""
 
 
 class HomeUnusable(UserError):

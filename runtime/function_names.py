@@ -30,6 +30,7 @@ WORK: Mapping[str, tuple[str, ...]] = {
     "python": ("python",),
     "shell": ("shell",),
     "ask_user": ("ask_user",),
+    "timers": ("schedule", "cancel_schedule", "schedules_list"),
 }
 ALL_GROUPS: Mapping[str, tuple[str, ...]] = {**GROUPS, **WORK}
 MCP = "mcp"  # the entry that names servers: their functions are known once they have said them

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
-from pagemind.runtime.boot import boot, check_fits, first_blocks
+from pagemind.runtime.boot import boot, check_fits, first_blocks, zone_of
 from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.config import load as load_config
 from pagemind.runtime.definition import AgentDefinition, load_definition
@@ -51,10 +51,12 @@ from pagemind.runtime.settings import (
     home_path,
 )
 from pagemind.runtime.state.home import AgentLock, Home, Registered
+from pagemind.runtime.state.schedules import MadeBy, Schedules
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.spending import Spending
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
+from pagemind.runtime.timers import AgentTimers, define
 from pagemind.runtime.together.post import Post
 from pagemind.runtime.together.seat import Seat
 from pagemind.runtime.tokens import TokenCounter
@@ -104,6 +106,7 @@ class Runtime:
         self.counter = TokenCounter()
         self.spending = Spending(self.home.database, self.clock)
         self.shared_blocks = SharedBlocks(self.home.database, self.clock)
+        self.schedules = Schedules(self.home.database, self.clock)
         self._embedder = SoundEmbedder(embedder) if embedder is not None else None
         self._embedders: dict[str, Embedder | None] = {}
         self._background = background
@@ -211,7 +214,10 @@ class Runtime:
             if fill is not None:
                 with self.home.unfinished(agent_id):
                     fill(agent_id, folder)
-            return self.home.add(agent_id, name, checked.name, chosen)
+            with self.home.database.transaction():
+                registered = self.home.add(agent_id, name, checked.name, chosen)
+                define(self.schedules, agent_id, checked, self.clock)
+            return registered
 
     def _first_protocol(self, definition: AgentDefinition, model: str | Model | None) -> str:
         """How the agent will be spoken to, as far as that can be known before it is made."""
@@ -281,6 +287,7 @@ class Runtime:
                 write_back=self._write_back,
                 archives=self.archives,
                 shared_blocks=self.shared_blocks,
+                timers=self._timers(registered.id, definition, "agent"),
                 background=self._background,
                 parts=self._parts,
                 closed=self._let_go,
@@ -522,9 +529,8 @@ class Runtime:
                     first_blocks(state, new, without=known)
             finally:
                 state.close()
-            self.home.database.write(
-                "UPDATE agents SET definition = ? WHERE id = ?", (new.name, registered.id)
-            )
+            self.home.set_definition(registered.id, new.name)
+            define(self.schedules, registered.id, new, self.clock)
         finally:
             lock.release()
         return diff
@@ -560,6 +566,21 @@ class Runtime:
         except BaseException:
             lock.release()
             raise
+
+    def timers(self, name: str) -> AgentTimers:
+        """What wakes an agent by itself, as a person changes it. `pagemind up` lets it fire."""
+        registered = self.home.find(checked_name(name))
+        with self._reader(registered) as reader:
+            return self._timers(registered.id, reader.definition, "person")
+
+    def _timers(self, agent_id: str, definition: AgentDefinition, made_by: MadeBy) -> AgentTimers:
+        return AgentTimers(self.schedules, agent_id, zone_of(definition), self.clock, made_by)
+
+    def reset_timers(self, name: str) -> None:
+        """Set up the timers and the inbox of an agent's definition, as for a new agent."""
+        registered = self.home.find(checked_name(name))
+        with self._reader(registered) as reader:
+            define(self.schedules, registered.id, reader.definition, self.clock)
 
     def leave(self, name: str, kind: str, body: dict[str, object]) -> None:
         """Leave an observation or a passage for an agent that is in use by another process."""

@@ -132,6 +132,35 @@ class Archival(Protocol):
     def count(self) -> int: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """What wakes the agent at its time. `when` and `due_at` are in the agent's zone; `name` is what
+    its definition calls it; `fired_for` the time that it fired for last."""
+
+    id: str
+    name: str
+    when: str
+    message: str
+    due_at: datetime
+    zone: str
+    made_by: str
+    fired: int
+    fired_for: datetime | None
+
+
+class Timers(Protocol):
+    """What wakes the agent by itself."""
+
+    def add(self, when: str, message: str) -> Timer:
+        """The same again is the one that is there. Raises UserError."""
+
+    def cancel(self, id: str) -> Timer:
+        """Raises NotFound."""
+
+    def all(self) -> list[Timer]:
+        """The next one first."""
+
+
 class Core(Protocol):
     """Core memory, edited by the model. Every edit is versioned and checked before it is stored."""
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.cancel import CancelToken
     from pagemind.runtime.earlier import Earlier
     from pagemind.runtime.person import Person
-    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall, Team
+    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall, Team, Timers
     from pagemind.runtime.tool_use import Terms
 
 Effect = Literal["none", "memory", "world"]
@@ -65,6 +65,7 @@ class ToolContext:
     cancel: "CancelToken | None" = None
     earlier: "Earlier | None" = None
     team: "Team | None" = None
+    timers: "Timers | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -455,3 +455,21 @@ def test_a_key_in_a_header_must_come_from_the_environment(where: str) -> None:
     written = text.replace("KEY", "Bearer ${TEAM_KEY}")
     fine = parse_definition(written, environ={"TEAM_KEY": "planted-1234"})
     assert "planted" not in fine.to_json()
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("{every: 1h}", "message: is missing"),
+        ("{message: x}", "says when by one of every, cron, at"),
+        ("{every: 1h, cron: '0 9 * * *', message: x}", "says when by one of every, cron, at"),
+        ("{every: blue moon, message: x}", "is no time for a timer"),
+        ("{cron: '61 * * * *', message: x}", "is no cron line: bad minute"),
+        ("{every: 1h, message: ' '}", "message is empty"),
+        ("{every: 1h, name: a, message: x}, {every: 2h, name: a, message: x}", "names two timers"),
+    ],
+)
+def test_timers_that_cannot_be_are_told_with_their_line(written: str, why: str) -> None:
+    """Before any agent is made."""
+    with pytest.raises(DefinitionError, match=f"definition:2: schedules.*{why}"):
+        parse_definition(f"name: x\nschedules: [{written}]\n")

@@ -19,7 +19,7 @@ FLOORS: dict[int, str] = {
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
-          image_header trace_file config exchange mcp_use""",
+          image_header trace_file config exchange mcp_use recurrence""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline
@@ -28,7 +28,7 @@ FLOORS: dict[int, str] = {
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
-          time_machine fingerprint""",
+          time_machine fingerprint timers""",
     5: "turn heartbeat model_caller loop agent feedback errand structured mcp",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
@@ -58,6 +58,7 @@ IMPORTERS = {
     "ruamel": ("runtime/yaml_reader.py",),
     "time": ("runtime/clock.py",),
     "uuid": ("runtime/clock.py",),
+    "cronsim": ("runtime/recurrence.py",),
 }
 
 

@@ -26,6 +26,7 @@ from pagemind.tools.python import python
 from pagemind.tools.recall import recall_search
 from pagemind.tools.shell import shell
 from pagemind.tools.speech import send_message
+from pagemind.tools.timers import cancel_schedule, schedule, schedules_list
 from pagemind.tools.web import http_get
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "python": (python,),
     "shell": (shell,),
     "ask_user": (ask_user,),
+    "timers": (schedule, cancel_schedule, schedules_list),
 }
 
 __all__ = ["GROUPS", "find", "of_definition", "send_message"]

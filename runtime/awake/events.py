@@ -1,7 +1,6 @@
 """AwakeEvent: what an awake home tells whoever watches it.
 
-awake                    agents, timers
-├── mail                 agent, id, kind: something came for an agent
+awake                    agents, timers, waiting, aside (events)
 ├── timer_fired          agent, timer, due_at, missed
 ├── file_taken           agent, file
 ├── file_failed          agent, file, reason
@@ -19,7 +18,6 @@ from typing import Any, Literal
 
 Kind = Literal[
     "awake",
-    "mail",
     "timer_fired",
     "file_taken",
     "file_failed",

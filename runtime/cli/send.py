@@ -77,6 +77,10 @@ def send(
             "--call", metavar="ID", help="Only if it is this one: `pending.id` of --json."
         ),
     ] = None,
+    queue: Annotated[
+        bool,
+        typer.Option("--queue", help="Leave it for `pagemind up`, and wait for no answer."),
+    ] = False,
     wait: Wait = 0.0,
     trace: TraceTo = None,
     no_content: NoContent = False,
@@ -114,6 +118,12 @@ def send(
 
         wanted = load_schema(schema)
     said = text_or_stdin(text)
+    if queue:
+        if schema is not None or image or model is not None or definition is not None:
+            raise typer.BadParameter(
+                "goes with --id and --as, and an agent that exists", param_hint="--queue"
+            )
+        return _queue(agent, said, speaker, id, as_json, home)
     with opened(home, watching) as runtime:
         one = _open(runtime, agent, definition, model, wait)
         with stop_on_interrupt() as cancel:
@@ -181,6 +191,27 @@ def _answer(
             live=not as_json,
         )
     return _show(result, as_json, agent)
+
+
+def _queue(
+    name: str, text: str, speaker: str, id: str | None, as_json: bool, home: str | None
+) -> int:
+    """Leave it in the mailbox."""
+    from pagemind.runtime.cli.render import answer
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.event import UserMessage
+    from pagemind.runtime.intake import checked_text
+    from pagemind.runtime.state.mailbox import Mailbox
+
+    with opened(home) as runtime:
+        agent = runtime.home.find(name)
+        mailbox = Mailbox(runtime.home.database, runtime.clock)
+        mail = mailbox.put(agent.id, UserMessage(checked_text(text), speaker), id)
+    if as_json:
+        answer({"agent": agent.name, "queued": mail.number, "id": mail.id})
+    else:
+        print(f"queued for {agent.name} as {mail.number}; `pagemind up` passes it on")
+    return 0
 
 
 def _open(

@@ -12,6 +12,7 @@ from pathlib import Path
 from pagemind.runtime.errors import (
     AgentInUse,
     ArchiveInUse,
+    HomeInUse,
     HomeUnusable,
     StorageError,
     TaskInUse,
@@ -20,7 +21,7 @@ from pagemind.runtime.settings import LOCK_GRACE_SECONDS
 from pagemind.runtime.state.database import Database, peek, version_of
 
 _DELETED = "deleted"  # lies in a folder that is being removed, or is not whole yet
-_IN_USE = {"agent": AgentInUse, "archive": ArchiveInUse, "task": TaskInUse}
+_IN_USE = {"agent": AgentInUse, "archive": ArchiveInUse, "task": TaskInUse, "home": HomeInUse}
 
 
 class FolderLock:

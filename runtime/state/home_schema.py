@@ -104,11 +104,23 @@ CREATE TABLE mail (
 );
 CREATE INDEX mail_waiting ON mail (aside, agent, number);
 CREATE TABLE schedules (
-    id TEXT PRIMARY KEY,
-    agent TEXT NOT NULL,
-    body TEXT NOT NULL,
+    agent TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    made_by TEXT NOT NULL,
+    recurrence TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    message TEXT NOT NULL,
+    created_at TEXT NOT NULL,
     due_at TEXT,
-    created_at TEXT NOT NULL
+    fired_for TEXT,
+    fired INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (agent, number)
+) WITHOUT ROWID;
+CREATE INDEX schedules_due ON schedules (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE inboxes (
+    agent TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
+    folder TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 

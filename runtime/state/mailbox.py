@@ -80,6 +80,20 @@ class Mailbox:
         )
         return [_mail(row) for row in rows]
 
+    def waits(self, agent: str, prefix: str) -> bool:
+        """Whether an event whose id begins so waits for an agent."""
+        return bool(
+            self._db.number(
+                "SELECT count(*) FROM mail WHERE agent = ? AND aside = 0 AND id >= ? AND id < ?",
+                (agent, prefix, f"{prefix}\x7f"),
+            )
+        )
+
+    def counts(self) -> tuple[int, int]:
+        """Events that wait, and that were put aside."""
+        aside = self._db.number("SELECT count(*) FROM mail WHERE aside")
+        return self._db.number("SELECT count(*) FROM mail") - aside, aside
+
     def take(self, number: int) -> None:
         """Its turn is done."""
         self._db.write("DELETE FROM mail WHERE number = ?", (number,))

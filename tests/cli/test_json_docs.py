@@ -167,6 +167,14 @@ def test_a_task_is_as_documented(cli: Cli) -> None:
     hold("tasks list", cli("tasks", "list", "--json").json)
 
 
+def test_what_waits_for_an_awake_home_is_as_documented(full: Cli) -> None:
+    """Timers, the queue, and a message that was left in it."""
+    hold("send --queue", full("send", "ada", "hello", "--queue", "--json").json)
+    hold("queue list", full("queue", "list", "--json").json)
+    full("schedules", "add", "ada", "every hour", "Look out.")
+    hold("schedules list", full("schedules", "list", "--json").json)
+
+
 def test_lists_say_how_many_there_are(full: Cli) -> None:
     """`total` counts all, also where --last shows fewer."""
     answer = full("agents", "history", "ada", "--last", "3", "--json").json

@@ -1,0 +1,79 @@
+"""`pagemind up`: keep the agents of a home awake, in the foreground."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pagemind.runtime.cli.options import AsJson, HomeFolder
+from pagemind.runtime.cli.shell_completion import agent_names
+
+if TYPE_CHECKING:
+    from pagemind.runtime.awake.awake import Awake
+
+Agents = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[AGENT]…",
+        help="Only these agents; by default all.",
+        show_default=False,
+        autocompletion=agent_names,
+    ),
+]
+
+
+def up(
+    agents: Agents = None,
+    inbox: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--inbox",
+            metavar="AGENT=FOLDER",
+            help="Files that are put into the folder come to the agent; repeatable.",
+        ),
+    ] = None,
+    at_once: Annotated[
+        int, typer.Option("--at-once", metavar="N", min=1, help="Agents in a turn together.")
+    ] = 8,
+    as_json: AsJson = False,
+    home: HomeFolder = None,
+) -> int:
+    """Keep agents awake: timers, files in inbox folders and queued messages become turns.
+
+    It runs until Ctrl-C (exit code 130) or SIGTERM (0), and lets turns end first; the same again
+    insists. Whatever was not done then, or at a kill, the next `up` does. A home that another `up`
+    keeps awake is refused with 75 (docs/awake.md).
+    """
+    from pagemind.runtime.awake.awake import Awake
+    from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.cli.up_view import telling
+
+    folders = folders_of(inbox or ())
+    with opened(home) as runtime, telling(as_json=as_json) as tell:
+        awake = Awake(runtime, only=agents or None, inboxes=folders, at_once=at_once, tell=tell)
+        return keep_awake(awake)
+
+
+def folders_of(pairs: Sequence[str]) -> dict[str, Path]:
+    """The values of --inbox."""
+    found = {}
+    for pair in pairs:
+        name, equals, folder = pair.partition("=")
+        if not equals or not name.strip() or not folder.strip():
+            raise typer.BadParameter(f"{pair!r} is not AGENT=FOLDER", param_hint="--inbox")
+        found[name.strip()] = Path(folder.strip()).expanduser()
+    return found
+
+
+def keep_awake(awake: "Awake") -> int:
+    """Until a signal; the exit code."""
+    from pagemind.runtime.cli.stop_signals import stop_signals
+
+    with stop_signals(insists=lambda: awake.keeper.stop(grace=0.0)) as stop:
+        with awake:
+            awake.run(stop.event)
+            ended = awake.stop(why=stop.why)
+        if not ended:
+            stop.leave_at_once()
+        return stop.code
