@@ -556,6 +556,13 @@ class Agent:
         """Carry out one item of the inbox."""
         if kind == "observe":
             self.queue_manager.append(observation(left["text"], left["source"], left["speaker"]))
+        elif kind == "insert" and left.get("agent"):
+            self.archival.for_agent(left["agent"]).insert(
+                left["text"],
+                tags=left["tags"],
+                importance=left["importance"],
+                metadata=left.get("metadata"),
+            )
         elif kind == "insert":
             self.insert(
                 left["text"],

@@ -68,6 +68,18 @@ class ArchivalMemory:
             near=self._near,
         )
 
+    def for_agent(self, name: str) -> "ArchivalMemory":
+        """The same memory, written by another agent or program: trusted as such."""
+        return ArchivalMemory(
+            self._state,
+            self._search,
+            written=self._written,
+            author="agent",
+            origin="agent",
+            detail=name,
+            near=self._near,
+        )
+
     def search(
         self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
     ) -> SearchResult:

@@ -7,6 +7,7 @@ its hash instead: gists may be better by then.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Any
 
@@ -42,21 +43,26 @@ class PageReader:
 
     def read(self, id: str, part: int) -> Reading:
         """A part of p17, d3 or m42. Raises ToolFailed for an unknown id or part."""
-        target = self._target(id)
-        limit = self._part_tokens()
-        parts = self._parts(target, limit)
-        if not 1 <= part <= len(parts):
-            only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
-            raise ToolFailed(f"{target} has no part {part}; {only}")
-        must_be_cut_alike(self._state, target, part, limit, len(parts))
-        text = self._frame(target, part, parts)
+        target, limit = self._target(id), self._part_tokens()
+        looked = self.look(id, part)
+        must_be_cut_alike(self._state, target, part, limit, looked.parts)
+        text = looked.text
         reference: dict[str, Any] = {"target": target, "part": part, "tokens": limit}
         with self._state.database.transaction():
             if target.startswith("d"):
                 # Gists get better: what was shown of them is kept, or it could not be shown again.
                 reference["sha256"] = self._state.history.keep_text(text)
             self._warm(target)
-        return Reading(text, part, len(parts), reference)
+        return replace(looked, reference=reference)
+
+    def look(self, id: str, part: int) -> Reading:
+        """The same beside the agent: nothing is noted, and nothing gets hotter."""
+        target = self._target(id)
+        parts = self._parts(target, self._part_tokens())
+        if not 1 <= part <= len(parts):
+            only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
+            raise ToolFailed(f"{target} has no part {part}; {only}")
+        return Reading(self._frame(target, part, parts), part, len(parts), None)
 
     def part_with(self, page: str, message: str) -> int:
         """The part of a page in which the line of a message begins; 1 where it has none."""

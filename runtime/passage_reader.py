@@ -6,6 +6,7 @@ same, and leaves the window like any other reading.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.page_reader import split
@@ -41,6 +42,16 @@ class PassageReader:
 
     def read(self, id: str, part: int) -> Reading:
         """A part of a passage. Raises ToolFailed for what is not there."""
+        looked = self.look(id, part)
+        target = looked.text[1 : looked.text.index(" part ")]
+        limit = self._part_tokens()
+        must_be_cut_alike(self._state, target, part, limit, looked.parts)
+        sha256 = self._state.history.keep_text(looked.text)
+        reference = {"target": target, "part": part, "tokens": limit, "sha256": sha256}
+        return replace(looked, reference=reference)
+
+    def look(self, id: str, part: int) -> Reading:
+        """The same beside the agent: nothing is noted."""
         match = _ID.fullmatch(id.strip())
         assert match is not None
         archive, number = match[1] or "", int(match[2])
@@ -49,16 +60,12 @@ class PassageReader:
         if passage is None:
             search = "archival_search gives the ids of those there are"
             raise ToolFailed(f"there is no passage {target}; {search}")
-        limit = self._part_tokens()
-        parts = split([passage.text], limit, self._count)
+        parts = split([passage.text], self._part_tokens(), self._count)
         if not 1 <= part <= len(parts):
             only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
             raise ToolFailed(f"{target} has no part {part}; {only}")
-        must_be_cut_alike(self._state, target, part, limit, len(parts))
         text = f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
-        sha256 = self._state.history.keep_text(text)
-        reference = {"target": target, "part": part, "tokens": limit, "sha256": sha256}
-        return Reading(text, part, len(parts), reference)
+        return Reading(text, part, len(parts), None)
 
     def _own(self, number: int) -> Passage | None:
         passage = self._state.passages.get([number]).get(number)

@@ -321,6 +321,7 @@ MCP_TOOLS = 128  # of one server; providers take little more in one request
 MCP_DESCRIPTION_CHARS = 2000
 MCP_BACKOFF_SECONDS = 1.0  # before a server that failed is started again; doubled each time
 MCP_BACKOFF_MAX_SECONDS = 60.0
+MCP_PART_TOKENS = 4000  # of a page that another agent reads, unless it asks for another size
 MCP_TIMEOUTS = 2  # in a row, after which a server counts as hung and is started anew
 REQUIRED_NUDGES = 2  # how often a turn is told what it must call before it ends
 

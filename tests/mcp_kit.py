@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,3 +77,12 @@ def runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return True
+
+
+def ends(pid: int) -> bool:
+    """Whether it is gone soon: a kill takes effect a moment after it was sent."""
+    for _ in range(500):
+        if not runs(pid):
+            return True
+        time.sleep(0.02)
+    return False

@@ -32,7 +32,8 @@ FLOORS: dict[int, str] = {
     5: "turn heartbeat model_caller loop agent feedback errand structured mcp",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
-          replay setup house together sharers tasks memory_answers search_answer awake http""",
+          replay setup house together sharers tasks memory_answers search_answer awake http
+          mcp_server""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
@@ -54,7 +55,7 @@ IMPORTERS = {
     "mammoth": ("runtime/documents/docx_reader.py",),
     "sqlite3": ("runtime/state/",),
     "starlette": ("runtime/http/",),
-    "uvicorn": ("runtime/http/",),
+    "uvicorn": ("runtime/http/", "runtime/mcp_server/"),
     "ruamel": ("runtime/yaml_reader.py",),
     "time": ("runtime/clock.py",),
     "uuid": ("runtime/clock.py",),

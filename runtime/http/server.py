@@ -56,7 +56,7 @@ class HttpServer:
         from pagemind.runtime.http.patience import PatientProtocol
         from pagemind.runtime.http.running import Service
 
-        self._socket = _bound(address)
+        self._socket = bound(address)
         self.address = Address(address.host, self._socket.getsockname()[1])
         self._service = Service(runtime, keeper)
         self._server = uvicorn.Server(
@@ -101,7 +101,7 @@ class HttpServer:
         self._socket.close()
 
 
-def _bound(address: Address) -> socket.socket:
+def bound(address: Address) -> socket.socket:
     """A socket that listens there: from now on connections wait, and are not refused."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:

@@ -70,7 +70,7 @@ def test_a_turn_with_a_server(tmp_path: Path) -> None:
         assert len(seen) < 20_000
         assert f'page_in("m{giant.seq}")' in seen
         assert mcp_kit.runs(int(pid.text))
-    assert not mcp_kit.runs(int(pid.text))
+    assert mcp_kit.ends(int(pid.text))
 
 
 def test_readers_know_the_functions_and_start_nothing(tmp_path: Path) -> None:

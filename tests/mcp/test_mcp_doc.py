@@ -14,13 +14,14 @@ import pytest
 from pagemind.runtime import settings
 from pagemind.runtime.cli.app import main
 from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.mcp_server.functions import MemoryFunctions
 from pagemind.runtime.mcp_use import McpTerms
 from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.tasks.hired import Hiring
 from pagemind.runtime.tasks.runner import run_task
 from pagemind.runtime.tasks.task_file import load_task
-from pagemind.runtime.testing import HashingEmbedder, ScriptedModel, call
+from pagemind.runtime.testing import HashingEmbedder, ScriptedModel, call, temporary_runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 DOC = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
@@ -49,6 +50,18 @@ def test_the_example_is_a_definition_and_every_option_stands_in_the_table() -> N
     assert f"up to {settings.MCP_BACKOFF_MAX_SECONDS:g}" in DOC
 
 
+def test_every_tool_of_ours_stands_in_its_table() -> None:
+    """With its arguments, in their order."""
+    with temporary_runtime() as runtime:
+        runtime.create("ada", parse_definition("name: x\nembedding: none\n"))
+        tools = MemoryFunctions(runtime, "ada", sends=True).tools()
+    table = DOC[DOC.index("| tool | arguments") :]
+    rows = re.findall(r"(?m)^\| `(\w+)`.*? \| (.*?)\| .*\|$", table)
+    told = {name: re.findall(r"`(\w+)`", arguments) for name, arguments in rows}
+    real = {tool.name: list(tool.parameters["properties"]) for tool, _ in tools}
+    assert told == real
+
+
 def test_its_commands_say_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,7 +70,7 @@ def test_its_commands_say_what_it_says(
     monkeypatch.setenv("PAGEMIND_HOME", str(tmp_path / "home"))
     text = YAML[: YAML.index("      wiki:")] + "embedding: none\n"
     (tmp_path / "clock.yaml").write_text(text, encoding="utf-8")
-    blocks = re.findall(r"```console\n(.*?)```", DOC, re.S)
+    blocks = re.findall(r"```console\n(.*?)```", DOC[: DOC.index("## An agent's memory")], re.S)
     for example in [each for block in blocks for each in re.split(r"(?m)^\$ ", block) if each]:
         command, _, told = example.partition("\n")
         capsys.readouterr()

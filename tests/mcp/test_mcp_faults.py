@@ -116,7 +116,7 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
     with mcp_kit.session(folder=tmp_path) as n:
         pids = [int(n.call("n__pid")), int(n.call("n__child"))]
         assert all(mcp_kit.runs(pid) for pid in pids)
-    assert not any(mcp_kit.runs(pid) for pid in pids)
+    assert all(mcp_kit.ends(pid) for pid in pids)
 
 
 def test_a_command_that_is_not_there(tmp_path: Path) -> None:

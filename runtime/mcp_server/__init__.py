@@ -1,0 +1,1 @@
+"""MCP, as server: an agent's memory for other agents (docs/mcp.md)."""
