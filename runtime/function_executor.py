@@ -78,6 +78,10 @@ class FunctionExecutor:
         self._ruled = any(terms_of(tool).ruled for tool in registry)
         self._always: set[str] = set()  # a person consented once and for all
 
+    def rule(self, name: str) -> str:
+        """allow, ask or deny: what its terms say of calls of a function."""
+        return next((terms_of(tool).rule for tool in self._registry if tool.name == name), "allow")
+
     def effect(self, name: str) -> str:
         """The declared effect of a function; unknown ones might have done anything."""
         return next((tool.effect for tool in self._registry if tool.name == name), "world")

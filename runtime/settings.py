@@ -281,6 +281,7 @@ STRUCTURED_FAULTS = 3  # of a value that are told: more are not read
 STRUCTURED_STARTS = 64  # brackets in a reply at which a value is looked for
 MAX_TASK_BYTES = 256 << 10  # of a task file; reading it takes a second for every 50 KB
 TASK_ATTEMPTS = 3  # of an action, where `retry` is all that is said
+TASK_ASKED_AGAIN = 3  # times a person is asked who answers something else
 TASK_AT_ONCE = 256  # inputs at the most: each has a thread, an agent and its files
 TASK_CANCEL_SECONDS = 0.5  # between two looks at whether `tasks cancel` was said
 TASK_CLUSTER_SECONDS = 10.0  # for a cluster's scheduler to answer

@@ -51,8 +51,17 @@ def ask(
         if attempt > attempts:
             return replace(result, reasons=(*result.reasons, f"schema: {reason}"))
         again = load("structured_again").fill(reason=reason)
-        result = _together(result, say(again, f"{id} again {attempt}" if id else None))
+        result = _together(result, say(again, _again(id, attempt) if id else None))
     return result
+
+
+def ids_of(id: str, attempts: int = STRUCTURED_ATTEMPTS) -> list[str]:
+    """All ids under which a text of this id may be said."""
+    return [id, *(_again(id, attempt) for attempt in range(2, attempts + 1))]
+
+
+def _again(id: str, attempt: int) -> str:
+    return f"{id} again {attempt}"
 
 
 def fitting(text: str, wanted: Schema, schema: "Schema | type[BaseModel]") -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from kernel_kit import runtime_at
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.person import Person
 from pagemind.runtime.state.ledger import Ledger
 from pagemind.runtime.tasks.events import TaskEvent
 from pagemind.runtime.tasks.hired import Hiring
@@ -91,6 +92,7 @@ class Bench:
         at_once: int | None = None,
         executor: Any = None,
         keep_agents: bool = False,
+        person: Person | None = None,
         **answers: Any,
     ) -> Report:
         task = text if isinstance(text, Task) else self.task(text)
@@ -107,6 +109,7 @@ class Bench:
                 at_once=at_once,
                 executor=executor,
                 keep_agents=keep_agents,
+                person=person,
             )
 
     def rows(self, name: str = "out.jsonl") -> list[Any]:

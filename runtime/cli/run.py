@@ -22,6 +22,22 @@ Unknown = Annotated[
         show_default=False,
     ),
 ]
+Failed = Annotated[
+    Literal["retry", "skip", "stop"] | None,
+    typer.Option(
+        "--on-error",
+        help="The answer to actions that failed and wait for one.",
+        show_default=False,
+    ),
+]
+Approve = Annotated[
+    bool | None,
+    typer.Option(
+        "--approve/--deny",
+        help="The answer to calls that wait for consent.",
+        show_default=False,
+    ),
+]
 Waiting = Annotated[
     float,
     typer.Option(
@@ -88,7 +104,9 @@ def run(
         ),
     ] = False,
     retry: Retry = False,
+    on_error: Failed = None,
     on_unknown: Unknown = None,
+    approve: Approve = None,
     at_once: AtOnce = None,
     executor: Runner = None,
     worker_home: WorkerHome = None,
@@ -112,7 +130,14 @@ def run(
     with opened(home) as runtime:
         if dry_run:
             return _dry(runtime, wanted, model, as_json)
-        answers = Answers(restart=restart, go_on=go_on, retry=retry, on_unknown=on_unknown)
+        answers = Answers(
+            restart=restart,
+            go_on=go_on,
+            retry=retry,
+            on_unknown=on_unknown,
+            on_error=on_error,
+            approval=consent(approve),
+        )
         return carry_out(
             runtime,
             wanted,
@@ -125,6 +150,12 @@ def run(
             worker_home=worker_home,
             keep_agents=keep_agents,
         )
+
+
+def consent(approve: bool | None) -> Literal["approve", "deny"] | None:
+    if approve is None:
+        return None
+    return "approve" if approve else "deny"
 
 
 def given(pairs: Sequence[str]) -> dict[str, str]:
@@ -151,20 +182,23 @@ def carry_out(
     """Run it where a person sees it; the exit code. `where` as of run_task."""
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
     from pagemind.runtime.cli.run_view import json_line, watching
+    from pagemind.runtime.cli.task_person import TaskPerson, somebody
     from pagemind.runtime.tasks.hired import Hiring
     from pagemind.runtime.tasks.runner import run_task
 
     with (
         stop_on_interrupt() as cancel,
-        watching(as_json=as_json, monotonic=runtime.clock.monotonic) as watch,
+        watching(as_json=as_json, monotonic=runtime.clock.monotonic) as view,
     ):
+        there = somebody(as_json=as_json) and not reads_stdin(task)
         report = run_task(
             runtime,
             task,
             answers=answers,
             hiring=Hiring(model=model, wait=wait),
-            watch=watch,
+            watch=view.watch,
             cancel=cancel,
+            person=TaskPerson(cancel, view.aside) if there else None,
             wait=wait,
             **where,
         )
@@ -173,6 +207,11 @@ def carry_out(
     else:
         _tell(report)
     return report.exit_code
+
+
+def reads_stdin(task: "Task") -> bool:
+    """Then nobody can answer there."""
+    return task.spec.inputs is not None and task.spec.inputs.kind == "stdin"
 
 
 def _tell(report: "Report") -> None:
@@ -194,9 +233,13 @@ def _tell(report: "Report") -> None:
         print(f"  … and {len(report.outputs) - 5:,} files more")
     for label, why in report.failures[:5]:
         print(visible(f"  failed: {label}: {why}"))
+    for each in report.waiting[:5]:
+        print(visible(f"  waits: {each.text} ({', '.join(each.choices)})"))
     if row.why:
         say(f"stopped: {row.why}")
-    if report.hint:
+    if report.waiting:
+        say(f"hint: `pagemind tasks answer {row.name}`, then `pagemind tasks resume {row.name}`")
+    elif report.hint:
         say(f"hint: {report.hint}")
     elif row.status == "cancelled":
         say(f"hint: run it again, or `pagemind tasks resume {row.name}`, to go on")

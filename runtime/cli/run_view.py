@@ -3,13 +3,16 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pagemind.runtime.cli.render import bar, console, visible
 from pagemind.runtime.settings import JSON_SCHEMA
 
 if TYPE_CHECKING:
+    from rich.live import Live
+
     from pagemind.runtime.tasks.events import TaskEvent, Watch
     from pagemind.runtime.tasks.tally import Tally
 
@@ -22,16 +25,24 @@ def json_line(body: dict[str, object]) -> None:
     print(json.dumps({"schema": JSON_SCHEMA, **body}), flush=True)
 
 
+@dataclass(frozen=True)
+class View:
+    """`watch` shows what happens; while `aside` is entered the terminal is somebody else's."""
+
+    watch: "Watch"
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
 @contextmanager
-def watching(*, as_json: bool, monotonic: Callable[[], float]) -> Iterator["Watch"]:
-    """The watch that shows a run in the way that fits where it is shown."""
+def watching(*, as_json: bool, monotonic: Callable[[], float]) -> Iterator[View]:
+    """What shows a run in the way that fits where it is shown."""
     if as_json:
-        yield lambda event: json_line(event.as_json())
+        yield View(lambda event: json_line(event.as_json()))
     elif sys.stdout.isatty():
-        with _live(monotonic) as watch:
-            yield watch
+        with _live(monotonic) as view:
+            yield view
     else:
-        yield _plain
+        yield View(_plain)
 
 
 def status(tally: "Tally", now: float) -> list[str]:
@@ -82,6 +93,8 @@ def _plain(event: "TaskEvent") -> None:
         line = f"done    {data['input']}"
     elif event.kind == "input_failed":
         line = f"failed  {data['input']}: {data['reason']}"
+    elif event.kind == "input_waits":
+        line = f"waits   {data['question']}"
     elif event.kind == "action_failed":
         what = f"{data['place']} {data['action']}, attempt {data['attempt']}"
         line = f"        {what}: {data['reason']}"
@@ -90,7 +103,7 @@ def _plain(event: "TaskEvent") -> None:
 
 
 @contextmanager
-def _live(monotonic: Callable[[], float]) -> Iterator["Watch"]:
+def _live(monotonic: Callable[[], float]) -> Iterator[View]:
     from rich.live import Live
     from rich.text import Text
 
@@ -102,5 +115,16 @@ def _live(monotonic: Callable[[], float]) -> Iterator["Watch"]:
         text = Text("\n".join(status(tally, monotonic())), no_wrap=True, overflow="ellipsis")
         return text
 
-    with Live(get_renderable=picture, console=console(), refresh_per_second=4, transient=True):
-        yield tally.take
+    with Live(
+        get_renderable=picture, console=console(), refresh_per_second=4, transient=True
+    ) as live:
+        yield View(tally.take, lambda: _aside(live))
+
+
+@contextmanager
+def _aside(live: "Live") -> Iterator[None]:
+    live.stop()
+    try:
+        yield
+    finally:
+        live.start()

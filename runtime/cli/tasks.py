@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagemind.runtime.cli.options import AsJson, HomeFolder, Last, ModelName
-from pagemind.runtime.cli.run import AtOnce, KeepAgents, Retry, Runner, Unknown, Waiting, WorkerHome
+from pagemind.runtime.cli.run import (
+    Approve,
+    AtOnce,
+    Failed,
+    KeepAgents,
+    Retry,
+    Runner,
+    Unknown,
+    Waiting,
+    WorkerHome,
+)
 
 if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
@@ -150,7 +160,9 @@ def resume(
     task: TaskName,
     model: ModelName = None,
     retry: Retry = False,
+    on_error: Failed = None,
     on_unknown: Unknown = None,
+    approve: Approve = None,
     at_once: AtOnce = None,
     executor: Runner = None,
     worker_home: WorkerHome = None,
@@ -163,7 +175,7 @@ def resume(
 
     The exit code is that of `pagemind run`.
     """
-    from pagemind.runtime.cli.run import carry_out
+    from pagemind.runtime.cli.run import carry_out, consent
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.tasks.opening import Answers, stored_task
     from pagemind.runtime.tasks.report import Report
@@ -171,7 +183,9 @@ def resume(
     with opened(home) as runtime:
         ledger = _ledger(runtime)
         wanted = stored_task(runtime, _outermost(ledger, Report.of(ledger, task).row))
-        answers = Answers(retry=retry, on_unknown=on_unknown)
+        answers = Answers(
+            retry=retry, on_unknown=on_unknown, on_error=on_error, approval=consent(approve)
+        )
         return carry_out(
             runtime,
             wanted,

@@ -16,6 +16,7 @@ from pagemind.runtime.model import Usage
 from pagemind.runtime.naming import folded
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.task_family import TaskFamily
+from pagemind.runtime.state.task_questions import TaskQuestions
 
 AT_END = "@end"  # the key of what is done once, after the inputs
 _SPENT = (
@@ -84,7 +85,8 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
-    """An input that was begun; `status` running, done or failed."""
+    """An input that was begun; `status` running, done, failed, or waiting for an
+    answer."""
 
     key: str
     label: str
@@ -127,6 +129,7 @@ class Ledger:
         self._db = database
         self._clock = clock
         self.family = TaskFamily(database)
+        self.questions = TaskQuestions(database, clock)
 
     def transaction(self) -> AbstractContextManager[None]:
         """What is written inside stands together or not at all."""
@@ -200,6 +203,7 @@ class Ledger:
         """As if the task had never run."""
         with self._db.transaction():
             self.family.forget(task)
+            self.questions.forget(task)
             for table in ("task_actions", "task_inputs", "task_outputs"):
                 self._db.write(f"DELETE FROM {table} WHERE task = ?", (task,))
             self._db.write("DELETE FROM tasks WHERE id = ?", (task,))
@@ -262,7 +266,8 @@ class Ledger:
     def faults(self, task: str, limit: int) -> list[InputRow]:
         """Inputs that failed, or in which the task was stopped, in order."""
         rows = self._db.rows(
-            "SELECT * FROM task_inputs WHERE task = ? AND error != '' ORDER BY number LIMIT ?",
+            "SELECT * FROM task_inputs WHERE task = ? AND error != '' AND status != 'waiting'"
+            " ORDER BY number LIMIT ?",
             (task, limit),
         )
         return [_input(row) for row in rows]
@@ -341,6 +346,7 @@ class Ledger:
 
     def set_aside(self, task: str, key: str, *, done_too: bool) -> None:
         """An input is begun anew: what it took still counts, what it did does not."""
+        self.questions.forget(task, key)
         self._db.write(
             "UPDATE task_actions SET status = 'undone', input = ? WHERE task = ? AND input = ?"
             " AND (? OR status != 'done')",

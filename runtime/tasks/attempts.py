@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pagemind.runtime.errors import Cancelled
+from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.settings import TASK_RETRY_MAX_SECONDS, TASK_RETRY_SECONDS
 from pagemind.runtime.state.ledger import ActionRow, Spent
-from pagemind.runtime.tasks.failing import ActionFailed, GivenUp, TaskStopped
+from pagemind.runtime.state.task_questions import About
+from pagemind.runtime.tasks.asking import FAILED, wants
+from pagemind.runtime.tasks.failing import ActionFailed, GivenUp, TaskStopped, Waits
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.parts import Bounds, OnError
 from pagemind.runtime.tasks.purse import Purse
@@ -54,7 +57,7 @@ class Attempts:
         self._purse = purse
 
     def result(self, doing: Doing) -> Result:
-        """What the action came to. Raises GivenUp, TaskStopped, Cancelled."""
+        """What the action came to. Raises GivenUp, TaskStopped, Waits, Cancelled."""
         row = self._job.ledger.action(self._job.id, self._key, doing.place)
         if row is not None and row.status == "done" and row.kind == doing.kind:
             return dict(row.result)
@@ -62,13 +65,22 @@ class Attempts:
         purse = self._purse.of("action", doing.bounds, spent)
         number, held, cut_off = _taken_up(row, doing.kind)
         why = ""
-        for tried in range(1, doing.tries + 1):
+        tried, tries = 0, doing.tries
+        if row is not None and row.status == "failed" and self._waits(doing):
+            self._ask(doing, row.error)
+        while True:
+            tried += 1
             self._afford(purse, doing)
             begun = self._job.clock.monotonic()
             try:
                 row, done = self._attempt(doing, number, held, why, cut_off, purse)
             except (Cancelled, KeyboardInterrupt):
                 self._note(doing, "running", None, "", self._took(doing, spent, begun))
+                raise
+            except Waits as waits:
+                now = self._took(doing, spent, begun)
+                self._note(doing, "waiting" if waits.untouched else "running", None, "", now)
+                self._account(doing, purse, spent, now)
                 raise
             except ActionFailed as failed:
                 now = self._took(doing, spent, begun)
@@ -77,7 +89,10 @@ class Attempts:
                 if failed.fatal:
                     raise TaskStopped(failed.reason, failed.hint, fatal=True) from None
                 self._afford(purse, doing)
-                if tried == doing.tries:
+                if tried == tries and doing.policy.last == "ask":
+                    self._ask(doing, failed.reason)
+                    tries += doing.tries
+                elif tried == tries:
                     raise self._end(doing, failed.reason) from None
                 why = failed.reason if failed.again else ""
                 held = failed.result if failed.resumes else None
@@ -96,7 +111,6 @@ class Attempts:
                 self._account(doing, purse, spent, now)
                 self._tell_done(doing, now)
                 return done
-        raise AssertionError("the last attempt returns or raises")
 
     def _attempt(
         self,
@@ -151,7 +165,7 @@ class Attempts:
 
     def _note(self, doing: Doing, status: str, result: Any, error: str, spent: Spent) -> None:
         job = self._job
-        if status == "running":  # what it began with is what it is taken up with
+        if status in ("running", "waiting"):  # what it began with is what it is taken up with
             row = job.ledger.action(job.id, self._key, doing.place)
             if row is None or row.status != "running":
                 return
@@ -179,11 +193,43 @@ class Attempts:
             raise TaskStopped(told, "raise it in the file and go on with --continue", limit=True)
         raise self._end(doing, told)
 
+    def _ask(self, doing: Doing, reason: str) -> None:
+        """Raises GivenUp, TaskStopped or Waits unless it is tried again."""
+        choice = self.choose(doing.place, "failed", f"failed: {reason}", FAILED)
+        if choice == "skip":
+            raise GivenUp(f"{doing.place}: {reason}")
+        if choice == "stop":
+            raise TaskStopped(f"{self._where(doing.place)}: {reason}", "a person said stop")
+
+    def _waits(self, doing: Doing) -> bool:
+        """Whether somebody was asked about it before, and is to be asked."""
+        place, asks = doing.place, doing.policy.last == "ask"
+        question = self._job.ledger.questions.of(self._job.id, self._key)
+        same = question is not None and (question.place, question.about) == (place, "failed")
+        return asks and same
+
+    def choose(
+        self, place: str, about: About, text: str, choices: tuple[str, ...], *, ends: bool = False
+    ) -> str:
+        """What a person says. Raises Waits."""
+        job, where = self._job, self._where(place)
+        return job.asking.choose(
+            job.ledger, job.id, self._key, place, about, f"{where} {text}", choices, ends=ends
+        )
+
+    def consent(self, place: str, request: ApprovalRequest, *, ends: bool) -> Consent:
+        """Whether a call may be made. Raises Waits."""
+        job = self._job
+        text = f"{self._where(place)} {wants(request.name, request.arguments)}"
+        return job.asking.consent(job.ledger, job.id, self._key, place, text, request, ends=ends)
+
+    def _where(self, place: str) -> str:
+        return f"{self._label}: {place}" if self._label else place
+
     def _end(self, doing: Doing, reason: str) -> GivenUp | TaskStopped:
         """By the policy: the input is given up, or the task."""
-        place = f"{self._label}: {doing.place}" if self._label else doing.place
         if doing.policy.last == "stop":
-            return TaskStopped(f"{place}: {reason}", "on_error says stop")
+            return TaskStopped(f"{self._where(doing.place)}: {reason}", "on_error says stop")
         return GivenUp(f"{doing.place}: {reason}")
 
 
@@ -196,6 +242,8 @@ def _taken_up(row: ActionRow | None, kind: str) -> tuple[int, Result | None, boo
         return row.attempt + 1, None, False
     if row.status == "running":
         return row.attempt, row.result or None, True
+    if row.status == "waiting":
+        return row.attempt, row.result or None, False
     if isinstance(row.result, dict) and row.result.get("resumes"):
         return row.attempt, row.result, False
     return row.attempt + 1, None, False

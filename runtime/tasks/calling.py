@@ -6,14 +6,17 @@ that changes the world cannot: cut off before its answer it is unknown whether i
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import PagemindError, StorageError
-from pagemind.runtime.tasks.failing import ActionFailed, TaskStopped
+from pagemind.runtime.person import ApprovalRequest
+from pagemind.runtime.tasks.asking import UNKNOWN, ByPolicy
+from pagemind.runtime.tasks.failing import ActionFailed
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.parts import Action
+from pagemind.runtime.tasks.saying import Consenting
 from pagemind.runtime.tasks.text import Text
 
 
@@ -26,21 +29,28 @@ def arguments_of(action: Action, scope: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def call(
-    job: Job, agent: Agent, action: Action, arguments: Mapping[str, Any], *, id: str, cut_off: bool
+    job: Job,
+    agent: Agent,
+    action: Action,
+    arguments: Mapping[str, Any],
+    *,
+    id: str,
+    cut_off: bool,
+    choose: Callable[[str, tuple[str, ...]], str],
+    consenting: Consenting,
 ) -> dict[str, Any]:
-    """The answer as `result`. Raises ActionFailed, TaskStopped. `cut_off`: a process died in it."""
+    """The answer as `result`. Raises ActionFailed, Waits. `cut_off`: a process died in it, and
+    `choose` says what then; `consenting` is asked where the function's rule says so."""
     assert action.call is not None
     effect = agent.loop.effect(action.call)
-    if (cut_off or job.lost) and effect == "world":
-        choice = action.on_unknown or job.on_unknown
-        if choice == "ask":
-            given = json.dumps(dict(arguments), ensure_ascii=False)[:200]
-            raise TaskStopped(
-                f"{action.call} {given} was cut off: nobody knows whether it happened",
-                hint="look, then go on with --on-unknown skip if it did, or --on-unknown redo",
-            )
-        if choice == "skip":
-            return {"result": "", "unknown": True, "effect": effect}
+    unsure = (cut_off or job.lost) and effect == "world"
+    choice: str = action.on_unknown or job.on_unknown
+    if unsure and choice == "ask":
+        given = json.dumps(dict(arguments), ensure_ascii=False)[:200]
+        choice = choose(f"{action.call} {given} was cut off: did it happen?", UNKNOWN)
+    if unsure and choice == "skip":
+        return {"result": "", "unknown": True, "effect": effect}
+    _permit(job, agent, action, arguments, id, consenting)
     try:
         return {"result": agent.call(action.call, arguments, id=id), "effect": effect}
     except StorageError:
@@ -49,3 +59,27 @@ def call(
         raise ActionFailed(error.message) from None
     except Exception as fault:  # a function of somebody else's may raise anything
         raise ActionFailed(f"{action.call}: {type(fault).__name__}: {fault}") from None
+
+
+def _permit(
+    job: Job,
+    agent: Agent,
+    action: Action,
+    arguments: Mapping[str, Any],
+    id: str,
+    consenting: Consenting,
+) -> None:
+    """By the rule that the agent has for the function. Raises ActionFailed, Waits."""
+    assert action.call is not None
+    rule = agent.loop.functions.rule(action.call)
+    if rule == "deny":
+        raise ActionFailed(f"{action.call} is not allowed for this agent")
+    if rule != "ask":
+        return
+    effect = agent.loop.effect(action.call)
+    request = ApprovalRequest(agent.name, 0, id, action.call, dict(arguments), effect)
+    policy = action.on_approval or job.task.spec.on_approval
+    consent = ByPolicy(policy, None).approve(request) or consenting(request)
+    if not consent.allowed:
+        reason = f": {consent.reason}" if consent.reason else ""
+        raise ActionFailed(f"{action.call} was not run: it was declined{reason}")

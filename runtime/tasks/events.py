@@ -5,6 +5,7 @@ task_started             task, total, done, failed, tokens, cost (from the ledge
 │   ├── action_started   place, action, attempt
 │   ├── action_done      place, action, tokens, cost
 │   └── action_failed    place, action, attempt, reason
+├── input_waits          question
 ├── input_done
 ├── input_failed         reason
 └── task_ended           status, why
@@ -26,6 +27,7 @@ Kind = Literal[
     "action_failed",
     "input_done",
     "input_failed",
+    "input_waits",
     "warning",
     "task_ended",
 ]

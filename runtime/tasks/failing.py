@@ -28,11 +28,22 @@ class GivenUp(Exception):
 
 
 @dataclass
+class Waits(Exception):
+    """Nobody is there to answer a question: its input waits. `ends`: so does the whole task."""
+
+    question: str
+    ends: bool = False
+    untouched: bool = True  # nothing was done yet that would have to be asked about
+
+
+@dataclass
 class TaskStopped(Exception):
-    """The task ends here. `limit`: its budget is spent; `fatal`: nothing else would work either."""
+    """The task ends here. `limit`: its budget is spent; `fatal`: nothing else would work either;
+    `waits`: for the answer to a question."""
 
     reason: str
     hint: str = ""
+    waits: bool = False
     limit: bool = False
     cancelled: bool = False
     fatal: bool = False

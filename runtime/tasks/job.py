@@ -13,6 +13,7 @@ from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.settings import TASK_CANCEL_SECONDS
 from pagemind.runtime.state.ledger import Ledger
 from pagemind.runtime.state.task_family import Place
+from pagemind.runtime.tasks.asking import Asking
 from pagemind.runtime.tasks.events import Kind, TaskEvent, Watch
 from pagemind.runtime.tasks.failing import TaskStopped
 from pagemind.runtime.tasks.outputs import Outputs
@@ -57,6 +58,7 @@ class Job:
     cancel: CancelToken
     clock: Clock
     on_unknown: OnUnknown
+    asking: Asking = field(default_factory=Asking)
     stop: CancelToken = field(default_factory=CancelToken)
     run_inside: "Callable[[Inside], Ended] | None" = None
     outer: "Job | None" = None

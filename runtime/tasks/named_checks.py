@@ -20,7 +20,6 @@ from pagemind.runtime.definition_parts import Number, Section
 from pagemind.runtime.structured import read_json
 
 ALONE = ("not_empty", "json", "number")  # what needs no more than its name
-OWN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 Own = Callable[[str], object]
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _AROUND = " \t\r\n\"'`*.!"  # what models put around a single word

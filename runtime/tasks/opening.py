@@ -7,6 +7,7 @@ says whether it goes on with the file of now (`go_on`) or begins anew (`restart`
 import difflib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import HomeUnusable, PagemindError, UserError
@@ -15,6 +16,7 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.state.ledger import Ledger, TaskRow
 from pagemind.runtime.state.task_family import TaskFamily
+from pagemind.runtime.tasks.asking import GivenAnswers
 from pagemind.runtime.tasks.hired import Hiring, definition_of
 from pagemind.runtime.tasks.job import Inside
 from pagemind.runtime.tasks.outputs import Outputs
@@ -25,12 +27,20 @@ from pagemind.runtime.tasks.task_file import Task, fingerprint, parse_task, writ
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What a person says beforehand: begin anew; go on although something changed; do again what
-    failed; what to do about a call that was cut off."""
+    failed; what to do about a call that was cut off. The last two answer what waits: an action that
+    failed (retry, skip or stop), a call that wants consent (approve or deny)."""
 
     restart: bool = False
     go_on: bool = False
     retry: bool = False
     on_unknown: OnUnknown | None = None
+    on_error: Literal["retry", "skip", "stop"] | None = None
+    approval: Literal["approve", "deny"] | None = None
+
+    @property
+    def given(self) -> GivenAnswers:
+        unknown = self.on_unknown if self.on_unknown != "ask" else None
+        return GivenAnswers(self.on_error or "", unknown or "", self.approval or "")
 
 
 def lock_of(folder: Path, name: str) -> FolderLock:

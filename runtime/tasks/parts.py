@@ -14,13 +14,15 @@ from pagemind.runtime import settings
 from pagemind.runtime.definition_parts import ModelName, Number, Section, Whole, Words
 from pagemind.runtime.errors import InvalidName
 from pagemind.runtime.naming import checked_name
-from pagemind.runtime.tasks.named_checks import ALONE, OWN, Range, spelt_range
+from pagemind.runtime.tasks.named_checks import ALONE, Range, spelt_range
 from pagemind.runtime.tasks.text import Text
+from pagemind.runtime.tool_use import OWN
 
 Many = Literal["per_input", "shared"]
 AtOnce = Annotated[Whole, Field(ge=1, le=settings.TASK_AT_ONCE)]
 ONE_AT_A_TIME = "one agent does one thing after another: several at once need  agents: per_input"
 OnUnknown = Literal["ask", "redo", "skip"]
+OnApproval = Literal["ask", "allow", "deny"]
 SOURCES = ("files", "tree", "lines", "csv", "jsonl", "stdin")
 VERBS = ("say", "call", "sub", "if", "repeat", "expect", "save")
 
@@ -123,11 +125,11 @@ class Budget(Section):
 
 class OnError(Section):
     """What happens when an action fails: tried again `attempts` times in all, then the input is
-    given up (skip) or the task ends (stop)."""
+    given up (skip), the task ends (stop), or a person says which (ask)."""
 
-    do: Literal["retry", "skip", "stop"] = "skip"
+    do: Literal["retry", "skip", "stop", "ask"] = "skip"
     attempts: Whole = Field(default=settings.TASK_ATTEMPTS, ge=1, le=100)
-    then: Literal["skip", "stop"] = "skip"
+    then: Literal["skip", "stop", "ask"] = "skip"
 
     @property
     def tries(self) -> int:
@@ -251,6 +253,7 @@ class Action(Section):
     call: Words | None = None
     arguments: dict[str, Any] = Field(default_factory=dict, alias="with")
     on_unknown: OnUnknown | None = None
+    on_approval: OnApproval | None = None
     sub: Words | None = None
     values: dict[str, Templated | Number] = Field(default_factory=dict, alias="set")
     agent: Literal["same"] | None = None
@@ -316,8 +319,8 @@ class Action(Section):
 
 
 _ALLOWED: dict[str, set[str]] = {
-    "say": {"say", "schema", "expect", "save", "as", "budget", "on_error"},
-    "call": {"call", "with", "on_unknown", "expect", "save", "as", "on_error"},
+    "say": {"say", "schema", "expect", "save", "as", "budget", "on_approval", "on_error"},
+    "call": {"call", "with", "on_unknown", "expect", "save", "as", "on_approval", "on_error"},
     "sub": {"sub", "set", "agent", "accept", "save", "as", "budget", "on_error"},
     "if": {"if", "then", "else"},
     "repeat": {"repeat", "until", "at_most"},

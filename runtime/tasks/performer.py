@@ -6,15 +6,17 @@ Decisions of `if` and `until` are kept likewise: what they looked at may have ch
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import PagemindError, TemplateError
+from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.state.ledger import ActionRow, Spent
 from pagemind.runtime.tasks.attempts import Attempts, Doing, Result
 from pagemind.runtime.tasks.calling import arguments_of, call
 from pagemind.runtime.tasks.checks import why_not
-from pagemind.runtime.tasks.failing import ActionFailed
+from pagemind.runtime.tasks.failing import ActionFailed, Waits
 from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.named_checks import function_of
@@ -108,7 +110,15 @@ class Performer:
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
             text, id = row.result["text"], f"{identity}{row.attempt}"
-            done = say(self._job, self._agent, action, id=id, text=text, purse=purse)
+            done = say(
+                self._job,
+                self._agent,
+                action,
+                id=id,
+                text=text,
+                purse=purse,
+                consenting=partial(self._consent, place),
+            )
             self._must_hold(action.expect, done["reply"], {"text": text}, again=True)
             return done
 
@@ -130,7 +140,16 @@ class Performer:
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
             id, given = f"{identity}{row.attempt}", row.result["arguments"]
-            done = call(self._job, self._agent, action, given, id=id, cut_off=cut_off)
+            done = call(
+                self._job,
+                self._agent,
+                action,
+                given,
+                id=id,
+                cut_off=cut_off,
+                choose=partial(self._unknown, place),
+                consenting=partial(self._consent, place),
+            )
             self._must_hold(action.expect, done["result"], None, again=False)
             return {**done, "id": id}
 
@@ -140,6 +159,20 @@ class Performer:
         )
         self._agent.loop.functions.forget_call(done["id"])
         return done
+
+    def _unknown(self, place: str, text: str, choices: tuple[str, ...]) -> str:
+        """What is done about a call that may have happened."""
+        try:
+            return self._attempts.choose(place, "unknown", text, choices)
+        except Waits as waits:
+            waits.untouched = False  # it is asked about again
+            raise
+
+    def _consent(self, place: str, request: ApprovalRequest) -> Consent:
+        """Whether a call may be made. With an agent that others need, they wait too: what is said
+        to it first would be the answer."""
+        ends = self._job.task.spec.agents == "shared" and request.turn > 0
+        return self._attempts.consent(place, request, ends=ends)
 
     def _sub(self, action: Action, place: str) -> Result:
         number = self._scope.get("number")

@@ -13,6 +13,7 @@ from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import NotFound
 from pagemind.runtime.settings import TASK_FAULTS
 from pagemind.runtime.state.ledger import Ledger, Spent, TaskRow
+from pagemind.runtime.state.task_questions import Question
 
 _log = logging.getLogger("pagemind.tasks")
 
@@ -39,6 +40,7 @@ class Report:
     by_action: tuple[Cost, ...]
     failures: tuple[tuple[str, str], ...]
     outputs: tuple[tuple[str, int], ...]
+    waiting: tuple[Question, ...] = ()
     limit: bool = False
     hint: str = ""
     path: Path | None = field(default=None)
@@ -57,12 +59,13 @@ class Report:
             outputs = ledger.family.written(row.id)
         return cls(
             row=row,
-            inputs={key: counts.get(key, 0) for key in ("done", "failed", "running")},
+            inputs={key: counts.get(key, 0) for key in ("done", "failed", "running", "waiting")},
             actions={key: actions.get(key, 0) for key in ("done", "failed", "skipped")},
             spent=ledger.spent(row.id),
             by_action=_by_action(ledger, row.id),
             failures=tuple((each.label, each.error) for each in failed),
             outputs=tuple(outputs.items()),
+            waiting=tuple(q for q in ledger.questions.open(row.id) if not q.answer),
             limit=limit,
             hint=hint,
         )
@@ -106,6 +109,17 @@ class Report:
                 }
                 for each in self.by_action
             ],
+            "waiting": [
+                {
+                    "task": each.task,
+                    "input": each.input,
+                    "place": each.place,
+                    "about": each.about,
+                    "question": each.text,
+                    "choices": list(each.choices),
+                }
+                for each in self.waiting
+            ],
             "failures": [{"input": label, "why": why} for label, why in self.failures],
             "outputs": [{"path": path, "bytes": size} for path, size in self.outputs],
         }
@@ -128,6 +142,9 @@ class Report:
             f" {c.spent.tokens:,} | {_dollars(c.spent)} | {c.spent.ms / 1000:,.1f} |"
             for c in self.by_action
         ]
+        if self.waiting:
+            lines += ["", "## What waits for an answer", ""]
+            lines += [f"- {q.text} ({', '.join(q.choices)})" for q in self.waiting[:TASK_FAULTS]]
         if self.failures:
             lines += ["", "## What failed", ""]
             lines += [f"- {label}: {why}" for label, why in self.failures]

@@ -15,9 +15,11 @@ from typing import TextIO
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import Cancelled, PagemindError, UserError
+from pagemind.runtime.person import Person
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import TASK_AT_ONCE, TASK_LEAVE_SECONDS
 from pagemind.runtime.state.ledger import AT_END, Ledger, TaskRow
+from pagemind.runtime.tasks.asking import Asking
 from pagemind.runtime.tasks.events import TaskEvent, TaskLog, Watch, ignore
 from pagemind.runtime.tasks.executors import Workers
 from pagemind.runtime.tasks.executors import opened as workers_of
@@ -52,12 +54,14 @@ def run_task(
     executor: Executor | str | None = None,
     worker_home: str | Path | None = None,
     keep_agents: bool = False,
+    person: Person | None = None,
 ) -> Report:
     """Run a task, or go on with it; what it came to. `answers` are to what a person may be asked,
     `hiring` says on what its agents run, `at_once` how many inputs run together in place of what
     the file says. With an `executor` (any of concurrent.futures, `processes` or `dask://HOST:PORT`)
     they are done by its workers, each in a home of its own below `worker_home`, and their agents
-    come back with `keep_agents` (docs/scale.md).
+    come back with `keep_agents` (docs/scale.md). `person` is asked what the task may not decide
+    (asking.py).
 
     Raises TaskInUse, UserError for what cannot begin, StorageError.
     """
@@ -86,6 +90,7 @@ def run_task(
             cancel=cancel,
             clock=runtime.clock,
             on_unknown=answers.on_unknown or task.spec.on_unknown,
+            asking=Asking(person, answers.given),
         )
         outside = None
         if workers is not None:
@@ -163,6 +168,7 @@ def _run_inside(runtime: Runtime, answers: Answers, hiring: Hiring | None, insid
         cancel=outer.cancel,
         clock=outer.clock,
         on_unknown=answers.on_unknown or task.spec.on_unknown,
+        asking=outer.asking,
         outer=outer,
         lent=inside.lent,
         locks=outer.locks,
@@ -285,12 +291,17 @@ class _Run:
         if not actions:
             return
         counts = job.ledger.counts(job.id)
+        if counts.get("waiting"):
+            return
         done, failed = counts.get("done", 0), counts.get("failed", 0)
         key = f"{AT_END} {done} {failed}"  # with more inputs done it is another end
         known = job.ledger.input(job.id, key)
         if known is not None and known.status == "done":
             return
         if known is not None and known.status == "failed" and not self._answers.retry:
+            return
+        waits = known is not None and known.status == "waiting"
+        if waits and not self._answers.go_on and not job.asking.may_go_on(job.ledger, job.id, key):
             return
         job.ledger.begin_input(job.id, key, "at_end", 0, "")
         scope = job.scope(total=done + failed, done=done, failed=failed)
@@ -302,14 +313,19 @@ class _Run:
     def _ended(self, stopped: TaskStopped | None) -> Report:
         counts = self._job.ledger.counts(self._row.id)
         done, failed = counts.get("done", 0), counts.get("failed", 0)
+        waiting = len(self._job.ledger.inputs(self._row.id, "waiting"))
         ends = [each for each in self._job.ledger.inputs(self._row.id, "failed") if not each.number]
         if stopped is not None and stopped.cancelled:
             status = "cancelled"
+        elif waiting:
+            status = "partial"
         elif stopped is not None or failed or ends:
             status = "partial" if done else "failed"
         else:
             status = "done"
         why = stopped.reason if stopped is not None else ""
+        if waiting and not why:
+            why = f"{waiting:,} waiting for an answer"
         return self._close(status, why, stopped)
 
     def _close(self, status: str, why: str, stopped: TaskStopped | None = None) -> Report:

@@ -5,6 +5,7 @@ ledger before it is said: after a kill the same text goes to the same turn, whic
 answer or is taken up where it was.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from pagemind.runtime.agent import Agent
@@ -17,7 +18,10 @@ from pagemind.runtime.errors import (
     ModelNotFound,
     UserError,
 )
+from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.state.ledger import Spent
+from pagemind.runtime.structured import ids_of
+from pagemind.runtime.tasks.asking import ByPolicy
 from pagemind.runtime.tasks.failing import ActionFailed
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.parts import Action
@@ -25,6 +29,7 @@ from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.template import load
 from pagemind.runtime.turn import TurnResult
 
+UNANSWERED = (None, "interrupted", "model_error")
 # Nothing that is asked of such a model would be answered.
 _FATAL = (AuthenticationFailed, ModelNotFound, LocalModelError)
 
@@ -34,27 +39,61 @@ def words(written: str, why: str) -> str:
     return load("task_again").fill(reason=why) if why else written
 
 
+Consenting = Callable[[ApprovalRequest], Consent]  # raises Waits
+
+
 def say(
-    job: Job, agent: Agent, action: Action, *, id: str, text: str, purse: Purse
+    job: Job,
+    agent: Agent,
+    action: Action,
+    *,
+    id: str,
+    text: str,
+    purse: Purse,
+    consenting: Consenting,
 ) -> dict[str, Any]:
-    """One turn, within what is left of the budgets; its reply and data. Raises ActionFailed,
-    Cancelled."""
+    """One turn, within what is left of the budgets; its reply and data. A call in it that wants
+    consent is asked about by `consenting`. Raises ActionFailed, Waits, Cancelled."""
     schema = job.task.schema(action.json_schema)
-    before = agent.limits
+    before, person = agent.limits, agent.person
     agent.limits = purse.limits(before)
+    policy = action.on_approval or job.task.spec.on_approval
+    agent.person = ByPolicy(policy, job.asking.person)
     held = {"text": text}
+    id = _fresh(agent, id)
     try:
         turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
+        while turn.stop_reason == "approval" and (request := agent.pending()) is not None:
+            agent.approve(consenting(request), cancel=job.cancel)
+            # The same id again gives what the turn came to.
+            turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
     except (LimitExceeded, UserError) as error:
         fatal = isinstance(error, LocalModelError)
         raise ActionFailed(error.message, held, fatal=fatal, hint=error.hint) from None
     finally:
-        agent.limits = before
+        agent.limits, agent.person = before, person
     _must_be_answered(turn, held)
     if schema is not None and turn.data is None:
         # It was told what is wrong, several times: the whole of it is said anew.
         raise ActionFailed(turn.reasons[-1], held)
     return {"reply": turn.text, **({} if schema is None else {"data": turn.data})}
+
+
+def _fresh(agent: Agent, id: str) -> str:
+    """The id, or another where its turn has failed and something else was said to the agent since:
+    a turn is taken up only where it stands last, or its answer would follow another's."""
+    turns = agent.state.turns
+    newest = next((row.turn for row in turns.newest(1)), 0)
+
+    def left_behind(each: str) -> bool:
+        row = turns.by_client_id(each)
+        return row is not None and row.stop_reason in UNANSWERED and row.turn < newest
+
+    number, found = 0, id
+    while any(left_behind(each) for each in ids_of(found)):
+        number += 1
+        found = f"{id} anew {number}"
+    return found
 
 
 def _must_be_answered(turn: TurnResult, held: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from pagemind.runtime.tasks.parts import (
     Budget,
     Inputs,
     Many,
+    OnApproval,
     OnError,
     OnUnknown,
     Policy,
@@ -61,6 +62,7 @@ class TaskSpec(Section):
     at_end: tuple[Action, ...] = ()
     on_error: Policy = OnError()
     on_unknown: OnUnknown = "ask"
+    on_approval: OnApproval = "ask"
     budget: Budget = Budget()
 
     _document: Document = PrivateAttr(default_factory=lambda: Document({}, "", {}))

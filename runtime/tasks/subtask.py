@@ -14,7 +14,7 @@ from pagemind.runtime.errors import Cancelled, TemplateError, UserError
 from pagemind.runtime.naming import folded
 from pagemind.runtime.state.ledger import Spent
 from pagemind.runtime.state.task_family import Place, TaskFamily
-from pagemind.runtime.tasks.failing import ActionFailed, TaskStopped
+from pagemind.runtime.tasks.failing import ActionFailed, TaskStopped, Waits
 from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Inside, Job
 from pagemind.runtime.tasks.parts import Action
@@ -75,7 +75,7 @@ class Subtask:
                     report, stopped = run_inside(inside)
         except UserError as error:
             raise ActionFailed(error.message, hint=error.hint) from None
-        return self._outcome(report, stopped)
+        return self._outcome(report, stopped, ends=name in lent)
 
     def spent(self, ms: float) -> Spent:
         """So far, by the ledger."""
@@ -106,7 +106,9 @@ class Subtask:
 
     # --- what it came to ------------------------------------------------------------------------
 
-    def _outcome(self, report: Report, stopped: TaskStopped | None) -> dict[str, Any]:
+    def _outcome(
+        self, report: Report, stopped: TaskStopped | None, *, ends: bool
+    ) -> dict[str, Any]:
         row = report.row
         if stopped is not None and stopped.cancelled:
             raise Cancelled("stopped")
@@ -126,6 +128,8 @@ class Subtask:
             row.status == "partial" and self._action.accept and not stopped
         ):
             return {"result": told}
+        if report.waiting and (stopped is None or stopped.waits):
+            raise Waits(report.waiting[0].text, ends=ends and stopped is not None)
         fatal = stopped is not None and stopped.fatal
         hint = stopped.hint if stopped is not None else ""
         raise ActionFailed(f"{row.name} is {row.status}: {told['why']}", fatal=fatal, hint=hint)

@@ -12,7 +12,7 @@ from typing import Any
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.state.ledger import ActionRow
-from pagemind.runtime.tasks.failing import GivenUp, TaskStopped
+from pagemind.runtime.tasks.failing import GivenUp, TaskStopped, Waits
 from pagemind.runtime.tasks.hired import Hired
 from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Job
@@ -49,6 +49,13 @@ class TakingUp:
         job, task = self._job, self._job.task
         known = job.ledger.input(job.id, one.key)
         if known is not None and self._is_settled(one, known.status, known.digest):
+            return None
+        waits = known is not None and known.status == "waiting" and known.digest == one.digest
+        if (
+            waits
+            and not self._answers.go_on
+            and not job.asking.may_go_on(job.ledger, job.id, one.key)
+        ):
             return None
         if known is None and task.spec.inputs and task.spec.inputs.kind in ("files", "tree"):
             path = task.base / one.key
@@ -113,15 +120,22 @@ class TakingUp:
             except GivenUp as given:
                 left = len(actions) - performer.finished - 1
                 self.give_up(one, given.reason, left, label or place)
+            except Waits as waits:
+                job.ledger.end_input(job.id, key, "waiting", waits.question)
+                job.tell("input_waits", input=label or place, question=waits.question)
+                if waits.ends:
+                    raise TaskStopped(waits.question, waits=True) from None
             except TaskStopped as stopped:
                 # It is not given up: whoever mends what was wrong goes on in it.
                 job.ledger.end_input(job.id, key, "running", stopped.reason)
                 raise
             else:
                 job.ledger.end_input(job.id, key, "done")
+                job.ledger.questions.forget(job.id, key)
                 job.tell("input_done", input=label or place)
 
     def give_up(self, one: Input, reason: str, skipped: int, label: str = "") -> None:
         """It failed; so many of its actions are left undone."""
         self._job.ledger.end_input(self._job.id, one.key, "failed", reason, max(0, skipped))
+        self._job.ledger.questions.forget(self._job.id, one.key)
         self._job.tell("input_failed", input=label or one.label, reason=reason)

@@ -48,6 +48,10 @@ class Tally:
             self._over(data["input"])
             self.last_failure = f"{data['input']}: {data['reason']}"
 
+        elif event.kind == "input_waits":
+            self._over(data["input"])
+            self.last_failure = f"waits: {data['question']}"
+
     def _over(self, input: str) -> None:
         self.doing.pop("at the end" if input == "at_end" else input, None)
 

@@ -17,7 +17,7 @@ from pagemind.runtime.errors import Cancelled, PagemindError
 from pagemind.runtime.state.ledger import Ledger, OutputRow, Spent
 from pagemind.runtime.tasks.errand import Brought, Errand, Write, own_version
 from pagemind.runtime.tasks.events import TaskEvent
-from pagemind.runtime.tasks.failing import GivenUp, TaskStopped
+from pagemind.runtime.tasks.failing import GivenUp, TaskStopped, Waits
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.outputs import Outputs
 from pagemind.runtime.tasks.performer import Performer
@@ -26,6 +26,7 @@ from pagemind.runtime.tasks.watchman import watch_for
 from pagemind.runtime.tasks.worker_home import WorkerHome, worker_home
 
 _log = logging.getLogger("pagemind.tasks")
+_NOBODY = "a worker has nobody to ask: say in the file, or with --on-unknown, what it does"
 
 
 def do_errand(errand: Errand) -> Brought:
@@ -103,6 +104,10 @@ class _Going:
                 except TaskStopped as stopped:
                     ended = {"end": "stopped", "reason": stopped.reason, "hint": stopped.hint}
                     ended["limit"] = stopped.limit
+                except Waits as waits:
+                    # What a lost worker may have done holds up the task: the next would ask, too.
+                    ended = {"end": "stopped" if errand.lost else "failed"}
+                    ended |= {"reason": waits.question, "hint": _NOBODY}
                 except (Cancelled, KeyboardInterrupt):
                     ended = {"end": "cancelled", "reason": "stopped"}
             if ended["end"] == "done" and errand.keep_agent:

@@ -165,6 +165,10 @@ def test_a_task_is_as_documented(cli: Cli) -> None:
     last = cli("run", str(task), "--json").out.splitlines()[-1]
     hold("run", json.loads(last))
     hold("tasks list", cli("tasks", "list", "--json").json)
+    body = task.read_text(encoding="utf-8").replace("hello", "hello, expect: {lacks: hello}")
+    task.write_text(f"on_error: ask\nname: asks\n{body}", encoding="utf-8")
+    cli("run", str(task))
+    hold("tasks answer", cli("tasks", "answer", "asks", "--json").json)
 
 
 def test_what_waits_for_an_awake_home_is_as_documented(full: Cli) -> None:
