@@ -20,7 +20,7 @@ LINES = "inputs: {lines: in.txt}\n"
         ("do: [{say: x}]\ninputs: {lines: a, csv: b}", "must say one of files, tree"),
         ("do: [{say: x}]\ninputs: {}", "must say one of files, tree"),
         ("do: [{say: x}]\ninputs: {files: 'a/**/b/**'}", "** may stand once"),
-        ("do: [{say: x}]\non_error: giveup", "must be 'retry', 'skip', 'stop' or 'ask', not 'giveup'"),
+        ("do: [{say: x}]\non_error: giveup", "'stop' or 'ask', not 'giveup'"),
         ("do: [{say: x}]\nbudget: {task: {token: 1}}", "did you mean 'tokens'?"),
         ("do: [{say: x}]\nbudget: {task: {tokens: 0}}", "must be at least 1"),
         ("do: [{say: '{{ a b }}'}]", "is no variable"),
