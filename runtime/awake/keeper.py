@@ -34,7 +34,6 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.awake.callers import Caller, Callers
 from pagemind.runtime.awake.events import AwakeEvent, Kind, Tell, untold
 from pagemind.runtime.awake.fate import DONE, Fate, after_error, after_turn
-from pagemind.runtime.awake.kept_agents import KeptAgents
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import Cancelled, PagemindError, UnknownAgent
@@ -100,7 +99,9 @@ class Keeper:
         self._at_once = at_once
         self._only = None if only is None else {self._id(name) for name in only}
         self._takes_mail = takes_mail
-        self._agents = KeptAgents(runtime, idle_seconds, opens)
+        self._agents = runtime.post.kept  # shared with those who write to each other
+        self._opens = opens
+        self._idle_seconds = idle_seconds
         self._tell = tell
         self._callers = Callers()
         self._busy: dict[str, _Work | None] = {}  # agents in a turn, or being opened for one
@@ -141,7 +142,7 @@ class Keeper:
     @contextmanager
     def using(self, agent: str) -> Iterator[Agent]:
         """The agent, open meanwhile. Raises what opening it does."""
-        with self._agents.using(self._id(agent)) as opened:
+        with self._agents.using(self._id(agent), self._opens) as opened:
             yield opened
 
     def wake(self) -> None:
@@ -196,7 +197,7 @@ class Keeper:
             self._notice.clear()
             try:
                 self._give_turns()
-                self._agents.let_go_idle()
+                self._agents.let_go_idle(self._idle_seconds)
                 said = ""
             except PagemindError as error:  # the home's disk: it may come back
                 if error.message != said:
@@ -276,7 +277,7 @@ class Keeper:
         fault: Exception | None = None
         opened = False
         try:
-            with self._agents.using(mail.agent) as agent:
+            with self._agents.using(mail.agent, self._opens) as agent:
                 opened = True
                 if callers and not any([each.begin() for each in callers]):
                     fate = DONE  # taken back before it began

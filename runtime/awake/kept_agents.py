@@ -1,6 +1,8 @@
-"""The agents that a keeper holds open: opened at need, kept while they are used, let go when idle.
+"""The agents that a runtime opens by itself: at need, kept while they are used, let go when idle.
 
-One that the program around has open already is used and stays open. Safe from any thread.
+One for a runtime: whoever opens agents for each other or for events shares it, so that nobody
+closes what another one uses. One that the program around has open already is used and stays open.
+Safe from any thread.
 """
 
 import logging
@@ -24,26 +26,25 @@ class _Kept:
 
 
 class KeptAgents:
-    """`opens` gives the agent of a name; by default `runtime.agent(name, create=False)`."""
+    """Of one runtime."""
 
-    def __init__(
-        self, runtime: House, idle_seconds: float, opens: Callable[[str], Agent] | None = None
-    ) -> None:
+    def __init__(self, runtime: House) -> None:
         self._runtime = runtime
-        self._idle = idle_seconds
-        self._opens = opens or (lambda name: runtime.agent(name, create=False))
         self._kept: dict[str, _Kept] = {}
         self._doors: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
     @contextmanager
-    def using(self, agent_id: str) -> Iterator[Agent]:
-        """The agent, which stays open until this is left. Raises what opening it does."""
+    def using(self, agent_id: str, opens: Callable[[str], Agent] | None = None) -> Iterator[Agent]:
+        """The agent, which stays open until this is left. `opens` gives it by its name; by default
+        `runtime.agent(name, create=False)`. Raises what that does."""
         with self._door(agent_id):
             kept = self._kept.get(agent_id)
             if kept is None or not self._runtime.is_open(agent_id):  # somebody closed it
                 ours = not self._runtime.is_open(agent_id)
-                kept = _Kept(self._opens(self._runtime.home.of_id(agent_id).name), ours)
+                name = self._runtime.home.of_id(agent_id).name
+                agent = opens(name) if opens else self._runtime.agent(name, create=False)
+                kept = _Kept(agent, ours)
                 self._kept[agent_id] = kept
             kept.users += 1
         try:
@@ -58,12 +59,12 @@ class KeptAgents:
         with self._lock:
             return self._doors.setdefault(agent_id, threading.Lock())
 
-    def let_go_idle(self) -> None:
-        """Close what was not used for a while. In threads: what runs in an agent's idle, a flush,
+    def let_go_idle(self, seconds: float) -> None:
+        """Close what was not used for so long. In threads: what runs in an agent's idle, a flush,
         is waited for there."""
         now = self._runtime.clock.monotonic()
         for agent_id, kept in list(self._kept.items()):
-            if not kept.users and now - kept.since >= self._idle:
+            if not kept.users and now - kept.since >= seconds:
                 threading.Thread(
                     target=self.let_go, args=(agent_id,), name=f"closes {agent_id}", daemon=True
                 ).start()

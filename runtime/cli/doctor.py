@@ -113,6 +113,7 @@ def _inside(home: str | None, deep: bool, repair: bool, wait: float) -> Iterator
             yield from _choice(runtime)
             agents = runtime.home.all()
             yield Finding("", "agents", "ok", f"{len(agents):,}")
+            yield from _awake(runtime)
             for registered in agents:
                 if repair:
                     yield from _repaired(runtime, registered.name, wait)
@@ -126,6 +127,32 @@ def _inside(home: str | None, deep: bool, repair: bool, wait: float) -> Iterator
                 yield from _strays(runtime, repair)
     except PagemindError as error:
         yield Finding("", "registry", "wrong", error.message, error.hint)
+
+
+def _awake(runtime: "Runtime") -> Iterator[Finding]:
+    """What wakes agents, and whether it can; nothing where there is nothing of it."""
+    from pagemind.runtime.awake.awake import lock_of
+    from pagemind.runtime.cli.render import plural
+    from pagemind.runtime.state.mailbox import Mailbox
+
+    waiting, aside = Mailbox(runtime.home.database, runtime.clock).counts()
+    timers, inboxes = len(runtime.schedules.of()), len(runtime.schedules.inboxes())
+    if not (waiting or aside or timers or inboxes):
+        return
+    parts = [(timers, "timer", ""), (inboxes, "inbox", "inboxes"), (waiting, "event", "")]
+    said = ", ".join(plural(count, noun, many) for count, noun, many in parts if count)
+    awake = lock_of(runtime.home.path).held()
+    if said:
+        hint = "" if awake else "`pagemind up` keeps them awake"
+        yield Finding("", "awake", "ok" if awake else "note", said, hint)
+    if aside:
+        yield Finding(
+            "",
+            "put aside",
+            "note",
+            f"{plural(aside, 'event')} that could not be handled",
+            "`pagemind queue list` says why",
+        )
 
 
 def _database(fault: str, agent: str, check: str) -> Finding:

@@ -36,7 +36,7 @@ class Post:
         self.chains = Chains(home.database, runtime.clock)
         self.mailbox = Mailbox(home.database, runtime.clock)
         self.waits = Waits(home.database, lambda id: AgentLock(home.folder(id), id).held())
-        self._kept = KeptAgents(runtime, 0.0)
+        self.kept = KeptAgents(runtime)
         self._leaving: list[threading.Thread] = []
 
     def deliver(
@@ -66,7 +66,7 @@ class Post:
     def _opened(self, agent_id: str, cancel: CancelToken, until: float) -> Iterator[Agent]:
         """Open, also where another process has it now and lets it go in time."""
         while True:
-            using = self._kept.using(agent_id)
+            using = self.kept.using(agent_id)
             try:
                 agent = using.__enter__()
                 break
@@ -82,7 +82,7 @@ class Post:
     def _let_go(self, agent_id: str) -> None:
         """Not here: what the agent does in its idle, a flush, is waited for when it is closed."""
         self._leaving = [each for each in self._leaving if each.is_alive()]
-        leaving = threading.Thread(target=self._kept.let_go, args=(agent_id,), daemon=True)
+        leaving = threading.Thread(target=self.kept.let_go, args=(agent_id,), daemon=True)
         self._leaving.append(leaving)
         leaving.start()
 
@@ -95,7 +95,7 @@ class Post:
         """Wait until every agent that was opened here is let go. Idempotent."""
         for leaving in self._leaving:
             leaving.join()
-        self._kept.close()
+        self.kept.close()
 
 
 class Until(CancelToken):

@@ -235,3 +235,24 @@ def test_a_future_that_was_taken_back_is_not_begun(tmp_path: Path) -> None:
         home.until(lambda: not keeper.mailbox.all())
         keeper.stop()
         assert home.said("ada") == []
+
+
+def test_an_agent_that_was_opened_for_another_one_is_not_closed_in_a_turn(tmp_path: Path) -> None:
+    """Those who write to each other and the keeper share what they opened."""
+    began, end = threading.Event(), threading.Event()
+
+    def script(request: ModelRequest) -> str:
+        began.set()
+        end.wait(SECONDS)
+        return f"re {asked(request)}"
+
+    with house(tmp_path, script) as home:
+        home.make("ada")
+        kept, ada = home.runtime.post.kept, home.runtime.home.find("ada").id
+        with home.keeper() as keeper:
+            with kept.using(ada, home.open):
+                future = keeper.submit("ada", UserMessage("hello"))
+                assert began.wait(SECONDS)
+            kept.let_go(ada)
+            end.set()
+            assert future.result(SECONDS).text == "re hello"
