@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from pagemind.runtime.event import AgentMessage, Event
+from pagemind.runtime.model import Usage
 from pagemind.runtime.services import Team
 from pagemind.runtime.state.state import State
 from pagemind.runtime.turn import Turn, TurnResult
@@ -65,6 +66,10 @@ class Errand:
 
 class Teamwork(Team, Protocol):
     """An agent among those of its home; what its functions ask of it is in services.Team."""
+
+    def spent(self, client_ids: str) -> tuple[int, Usage, float, int]:
+        """What others have spent on behalf of the turns whose client's ids begin so: steps,
+        tokens, known cost in US dollars, and how many steps have no known price."""
 
     def begin(self, turn: Turn) -> None:
         """The turn runs: what others spend on its behalf is counted there."""

@@ -15,6 +15,7 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.task_file import Task
 from pagemind.runtime.tool import Tool, make_tool
+from pagemind.runtime.yaml_reader import Path as KeyPath
 
 
 @dataclass(frozen=True)
@@ -102,13 +103,17 @@ def definition_of(runtime: Runtime, task: Task) -> AgentDefinition:
     if use.existing:
         with runtime.reader(use.existing) as reader:
             return reader.definition
-    written = use.definition
+    return load_named(task, use.definition, ("agent", "definition"))
+
+
+def load_named(task: Task, written: str, place: KeyPath) -> AgentDefinition:
+    """A definition that a task names. Raises UnknownDefinition, DefinitionError."""
     if "/" in written or written.endswith((".yaml", ".yml")):
         return load_definition(task.base / Path(written).expanduser())
     try:
         return load_definition(written)
     except UserError as error:
         raise type(error)(
-            f"{task.spec._document.where(('agent', 'definition'))}: {error.message}",
+            f"{task.spec._document.where(place)}: {error.message}",
             hint=error.hint,
         ) from None

@@ -22,6 +22,7 @@ from pagemind.runtime.tasks.job import Inside
 from pagemind.runtime.tasks.outputs import Outputs
 from pagemind.runtime.tasks.parts import OnUnknown
 from pagemind.runtime.tasks.task_file import Task, fingerprint, parse_task, written_lines
+from pagemind.runtime.tasks.team import definitions_of, dismiss, must_be_free, names_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +87,7 @@ def undo(runtime: Runtime, ledger: Ledger, row: TaskRow, base: Path) -> None:
         if (inside := ledger.task_of(child)) is not None:
             undo(runtime, ledger, inside, Path(inside.path).parent)
     Outputs(ledger, row.id, base).undo()
-    made = ledger.agents(row.id)
-    for name in made:
-        if runtime.home.exists(name):
-            runtime.delete(name)
+    dismiss(runtime, [*ledger.agents(row.id), *names_in(row)], row.begun_at)
     ledger.forget(row.id)
 
 
@@ -104,6 +102,9 @@ def check_functions(runtime: Runtime, task: Task, hiring: Hiring) -> None:
     is at fault, or it lacks a block or function that the task names."""
     from pagemind.tools import of_definition
 
+    for each in (task, *task.subs.values(), *task.tasks_of_their_own()):
+        for member in definitions_of(each).values():
+            of_definition(member)
     for each in (task, *task.tasks_of_their_own()):
         definition: AgentDefinition = definition_of(runtime, each)
         functions = [*of_definition(definition), *hiring.functions()]
@@ -112,6 +113,7 @@ def check_functions(runtime: Runtime, task: Task, hiring: Hiring) -> None:
 
 def _must_be_free(runtime: Runtime, ledger: Ledger, task: Task, inside: Inside | None) -> None:
     """An agent that the task would make must not be another's."""
+    must_be_free(runtime, task)
     if inside is not None:
         name, parent = task.agent_name, inside.place.parent
         if folded(name) in inside.lent or ledger.family.made_beside(parent, name):

@@ -38,6 +38,7 @@ class Plan:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    team: tuple[str, ...] = ()  # whose work nobody can foresee
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -46,6 +47,7 @@ class Plan:
             "model": self.model,
             "inputs": self.total,
             "unreadable": self.unreadable,
+            "team": list(self.team),
             "actions": list(self.actions),
             "turns": self.turns,
             "prompt_tokens": self.prompt_tokens,
@@ -66,6 +68,7 @@ class Plan:
         return "\n".join(
             [
                 f"{self.task}: {inputs}, on {self.agent} ({self.model or 'no model yet'})",
+                *([f"  with {', '.join(self.team)}, whose work is not counted"] * bool(self.team)),
                 *(f"  {each}" for each in self.actions),
                 f"about {self.turns:,} turns, {self.prompt_tokens:,} tokens in,"
                 f" {self.completion_tokens:,} out, {cost}",
@@ -121,6 +124,7 @@ def _plan(runtime: Runtime, task: Task, model: str | None, definition: AgentDefi
         prompt.tokens_in,
         prompt.tokens_out,
         cost,
+        tuple(task.spec.team),
     )
 
 

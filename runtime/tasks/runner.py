@@ -37,6 +37,7 @@ from pagemind.runtime.tasks.report import Report, write_report
 from pagemind.runtime.tasks.sending import Outside, Sending
 from pagemind.runtime.tasks.taking_up import TakingUp
 from pagemind.runtime.tasks.task_file import Task
+from pagemind.runtime.tasks.team import gathered
 from pagemind.runtime.tasks.watchman import watch_for
 
 
@@ -135,7 +136,7 @@ def _carried_out(
 
     job.watch = tell
     job.run_inside = partial(_run_inside, runtime, answers, hiring)
-    with Hired(runtime, job, hiring) as hired:
+    with gathered(runtime, job.task, hiring), Hired(runtime, job, hiring) as hired:
         inputs, folder = TakingUp(job, hired, answers), log.path.parent
         hands: Hands = OneByOne(inputs)
         if outside is not None:
@@ -198,6 +199,11 @@ def _checked(task: Task, at_once: int | None, executor: Executor | str | None) -
     if executor is not None:
         if task.spec.agents != "per_input":
             raise UserError(f"an executor has many workers, and {ONE_AT_A_TIME}")
+        if task.spec.team:
+            raise UserError(
+                "a task with a team does its inputs where the team is",
+                hint="leave the executor out: at_once runs several of its inputs together",
+            )
         if any(action.verb == "sub" for _, action in every_action(task.spec)):
             raise UserError(
                 "a task that runs others (sub) does so in one process",

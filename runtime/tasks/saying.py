@@ -115,6 +115,7 @@ def _must_be_answered(turn: TurnResult, held: dict[str, Any]) -> None:
 
 def spent_on(agent: Agent, identity: str, ms: float) -> Spent:
     """What an action took so far, over all its attempts, by the agent's own books: they have what
-    was spent before a kill, too."""
+    was spent before a kill, too. What other agents did for it counts as well."""
     steps, usage, cost, unpriced = agent.state.history.usage_of(identity)
-    return Spent(steps, usage, cost, unpriced, ms)
+    others = agent.team.spent(identity)
+    return Spent(steps + others[0], usage + others[1], cost + others[2], unpriced + others[3], ms)

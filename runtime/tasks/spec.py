@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
-from pagemind.runtime.definition_parts import Section, Words
+from pagemind.runtime.definition_parts import ModelName, Section, Words
 from pagemind.runtime.tasks.parts import (
     Action,
     AgentSpec,
@@ -32,6 +32,17 @@ class AgentUse(AgentSpec):
     existing: Words = ""
 
 
+class Colleague(Section):
+    """Another agent that the task makes: from a definition, on a model."""
+
+    definition: Words
+    model: ModelName | None = None
+
+
+def _spelt_colleague(value: Any) -> Any:
+    return {"definition": value} if isinstance(value, str) else value
+
+
 def _variable(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         raise ValueError("must be text or a number, or empty where --set gives it")
@@ -54,6 +65,10 @@ class TaskSpec(Section):
     name: Annotated[Words, AfterValidator(_task_name)] | None = None
     description: Words = ""
     agent: Annotated[AgentUse, BeforeValidator(_spelt_agent)]
+    team: dict[
+        Annotated[str, AfterValidator(agent_name)],
+        Annotated[Colleague, BeforeValidator(_spelt_colleague)],
+    ] = Field(default_factory=dict)
     agents: Many = "shared"
     at_once: AtOnce = 1
     inputs: Inputs | None = None

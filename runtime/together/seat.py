@@ -13,6 +13,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errand import Errand
 from pagemind.runtime.errors import AgentInUse, Cancelled, PagemindError, ToolFailed, UnknownAgent
 from pagemind.runtime.intake import checked_text
+from pagemind.runtime.model import Usage
 from pagemind.runtime.services import Answer, Member, Reach
 from pagemind.runtime.settings import (
     AGENT_ANSWER_SECONDS,
@@ -65,6 +66,9 @@ class Seat:
         counted = self._post.chains.count(errand.chain, AGENT_CHAIN_MESSAGES)
         if counted and text.strip() and errand.depth < AGENT_DEPTH:
             self._post.leave(asker.id, back, text)
+
+    def spent(self, client_ids: str) -> tuple[int, Usage, float, int]:
+        return self._post.chains.spent(f"{self._me.id} {client_ids}")
 
     # --- what its functions ask -----------------------------------------------------------------
 
