@@ -19,6 +19,7 @@ closed    a mark of the state: who goes on from it need not write it again
 Keys are taken out of every text. Without content, texts become lengths and hashes.
 """
 
+import base64
 import hashlib
 import json
 import logging
@@ -46,7 +47,7 @@ from pagemind.runtime.request_digest import RequestDigest
 from pagemind.runtime.settings import TRACE_STATE_BYTES, TRACE_STATE_ROWS
 from pagemind.runtime.state.dump import mark, rows_of, size_of
 from pagemind.runtime.state.state import State
-from pagemind.runtime.tool import Tool, ToolContext, ToolResult, takes_context
+from pagemind.runtime.tool import File, Tool, ToolContext, ToolResult, takes_context
 from pagemind.runtime.trace import TraceEvent
 from pagemind.runtime.trace_file import TraceFile
 
@@ -270,11 +271,17 @@ def _answer(answer: str | ToolResult) -> dict[str, Any]:
         "text": answer.text,
         "reference": answer.reference,
         "speech": answer.speech,
+        **({"files": [_file(each) for each in answer.files]} if answer.files else {}),
         "shown": [
             {"id": hit.id, "tier": hit.tier, "page": hit.page, "archive": hit.archive}
             for hit in answer.shown
         ],
     }
+
+
+def _file(file: File) -> dict[str, str]:
+    data = base64.b64encode(file.data).decode("ascii")
+    return {"media_type": file.media_type, "caption": file.caption, "data": data}
 
 
 def _failure(tool: Tool, error: Exception) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Functions of memory run; what searched, or acted on the world, answers from the 
 done again. Nothing is asked of a network, and each replay is like the one before.
 """
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,7 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import Hit
 from pagemind.runtime.state.dump import restore
 from pagemind.runtime.state.state import State
-from pagemind.runtime.tool import Tool, ToolContext, ToolResult, takes_context
+from pagemind.runtime.tool import File, Tool, ToolContext, ToolResult, takes_context
 from pagemind.runtime.trace import Observer, ignore
 from pagemind.runtime.trace_file import TraceLine
 
@@ -352,7 +353,13 @@ class _Stage(Runtime):
             Hit(each["id"], each["tier"], "", 0.0, page=each["page"], archive=each["archive"])
             for each in data.get("shown", ())
         )
-        return ToolResult(data["text"], data.get("reference"), data.get("speech"), hits)
+        files = tuple(
+            File(base64.b64decode(each["data"]), each["media_type"], each["caption"])
+            for each in data.get("files", ())
+        )
+        return ToolResult(
+            data["text"], data.get("reference"), data.get("speech"), hits, files=files
+        )
 
     def close(self) -> None:
         self._record_clock.next_seq = None

@@ -5,14 +5,15 @@ ended, after a pause that grows with each failure.
 import asyncio
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import SystemClock
-from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.errors import Cancelled, ToolFailed
 from pagemind.runtime.mcp.http_transport import http_transport
 from pagemind.runtime.mcp.loop_thread import LoopThread
 from pagemind.runtime.mcp.offered import Offered
@@ -83,6 +84,9 @@ class Connection:
         env = self._environment()
         try:
             self._loop.run(self._open(env), MCP_START_SECONDS, cancel)
+        except Cancelled:
+            self.close()
+            raise
         except Exception as error:
             self._failed()
             told = self._told()
@@ -99,6 +103,8 @@ class Connection:
         self.open(cancel)
         try:
             found = self._loop.run(self._list(), MCP_START_SECONDS, cancel)
+        except Cancelled:
+            raise
         except Exception as error:
             self._fail("does not say what it offers", error, MCP_START_SECONDS)
         self.changed = False
@@ -129,6 +135,8 @@ class Connection:
         work = self._client.call_tool(tool, dict(arguments), meta=meta)
         try:
             answer = self._loop.run(work, seconds, cancel)
+        except Cancelled:  # the server is told, and lives on
+            raise
         except Exception as error:
             self._fail(f"did not answer {tool}", error, seconds)
         self._failures = self._timeouts = 0
@@ -262,6 +270,30 @@ class Connection:
         raise ToolFailed(
             f"the server {name} {what}: {_why(error)}. Whether it was done is not known"
         ) from None
+
+
+def offered_by(connections: Sequence[Connection]) -> list[list[Offered] | ToolFailed]:
+    """What each offers, or why that is not known: all asked at once. Ctrl-C ends it soon."""
+    stop = CancelToken()
+
+    def ask(connection: Connection) -> list[Offered] | ToolFailed:
+        try:
+            return connection.offered(stop)
+        except ToolFailed as error:
+            return error
+
+    with ThreadPoolExecutor(max(1, len(connections))) as pool:
+        try:
+            return list(pool.map(ask, connections))
+        except BaseException:
+            stop.cancel()
+            raise
+
+
+def close_all(connections: Sequence[Connection]) -> None:
+    """End them, all at once: each may take its time."""
+    with ThreadPoolExecutor(max(1, len(connections))) as pool:
+        list(pool.map(lambda each: each.close(), connections))
 
 
 async def _ended(living: "asyncio.Task[None]", stop: asyncio.Event) -> None:

@@ -7,7 +7,6 @@ offers now: what has changed is noted, told, and holds from the next opening on.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 from pagemind.runtime.clock import SystemClock, rfc3339
 from pagemind.runtime.errors import MissingExtra, ToolFailed
 from pagemind.runtime.function_names import BETWEEN
-from pagemind.runtime.mcp.connection import Connection
+from pagemind.runtime.mcp.connection import Connection, close_all, offered_by
 from pagemind.runtime.mcp.loop_thread import LoopThread
 from pagemind.runtime.mcp.offered import (
     KEY,
@@ -69,8 +68,7 @@ class Servers:
 
     def close(self) -> None:
         """End them all. Idempotent."""
-        with ThreadPoolExecutor(max(1, len(self._connections))) as pool:
-            list(pool.map(lambda each: each.close(), self._connections.values()))
+        close_all(list(self._connections.values()))
         self._loop.close()
 
     def _known(self, use: ServerUse) -> bool:
@@ -78,18 +76,8 @@ class Servers:
         return seen is not None and seen.identity == use.identity
 
     def _ask(self, uses: list[ServerUse]) -> None:
-        """Take the lists of servers that were never seen, all at once."""
-        if not uses:
-            return
-
-        def ask(use: ServerUse) -> list[Offered] | ToolFailed:
-            try:
-                return self._connections[use.name].offered()
-            except ToolFailed as error:
-                return error
-
-        with ThreadPoolExecutor(len(uses)) as pool:
-            answers = list(pool.map(ask, uses))
+        """Take the lists of servers that were never seen."""
+        answers = offered_by([self._connections[use.name] for use in uses])
         for use, answer in zip(uses, answers, strict=True):
             if isinstance(answer, ToolFailed):
                 self._seen.pop(use.name, None)

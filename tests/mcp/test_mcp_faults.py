@@ -2,12 +2,16 @@
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import mcp_kit
 import pytest
 
-from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.errors import Cancelled, ToolFailed
 from pagemind.runtime.mcp import connection as connections
 from pagemind.runtime.mcp import process_transport
 from pagemind.runtime.tool import File
@@ -47,6 +51,65 @@ def test_a_server_that_dies_in_mid_call(tmp_path: Path) -> None:
         assert n.call("n__echo", text="again").startswith("again")
 
 
+def test_a_server_that_is_killed_in_mid_call(tmp_path: Path) -> None:
+    """SIGKILL is told by its name, at once and not after the time of the call."""
+    with mcp_kit.session(folder=tmp_path) as n:
+        pid = int(n.call("n__pid"))
+        killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
+        killer.start()
+        with pytest.raises(ToolFailed, match="did not answer hang: it was ended by SIGKILL"):
+            n.call("n__hang")
+        killer.join()
+        n.servers.connection("n")._not_before = 0.0
+        assert int(n.call("n__pid")) != pid
+
+
+def test_a_call_that_a_person_stops(tmp_path: Path) -> None:
+    """Ctrl-C ends the wait, not the server."""
+    cancel = CancelToken()
+    with mcp_kit.session(folder=tmp_path) as n:
+        pid = int(n.call("n__pid"))
+        threading.Timer(0.2, cancel.cancel).start()
+        with pytest.raises(Cancelled):
+            n.tools["n__hang"].function(mcp_kit.context(cancel=cancel))
+        assert mcp_kit.runs(pid)
+
+
+def test_a_server_ends_when_this_process_is_killed(tmp_path: Path) -> None:
+    """Its input ends, and so does it."""
+    script = (
+        "import mcp_kit, pathlib, time\n"
+        f"with mcp_kit.session(folder=pathlib.Path({str(tmp_path)!r})) as n:\n"
+        "    print(n.call('n__pid'), flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    tests = str(Path(mcp_kit.__file__).parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": tests},
+    ) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        assert mcp_kit.runs(pid)
+        process.kill()
+    assert mcp_kit.ends(pid)
+
+
+def test_nothing_leaks(tmp_path: Path) -> None:
+    """Servers that die and are started again leave no file open and no thread."""
+    with mcp_kit.session(folder=tmp_path) as n:
+        connection = n.servers.connection("n")
+        opened: list[tuple[int, int]] = []
+        for _ in range(6):
+            connection._not_before = 0.0
+            with pytest.raises(ToolFailed):
+                n.call("n__crash")
+            opened.append((len(list(Path("/dev/fd").iterdir())), threading.active_count()))
+        assert opened[-1] <= opened[1]
+
+
 def test_a_server_that_is_killed_between_two_calls(tmp_path: Path) -> None:
     """The next call starts it again, and does not fail."""
     with mcp_kit.session(folder=tmp_path) as n:
@@ -62,12 +125,10 @@ def test_one_that_fails_again_and_again_is_left_alone_for_a_while(tmp_path: Path
     """A pause that grows lies between two starts."""
     with mcp_kit.session(folder=tmp_path) as n:
         connection = n.servers.connection("n")
-        pauses = []
         for _ in range(3):
             connection._not_before = 0.0
             with pytest.raises(ToolFailed):
                 n.call("n__crash")
-            pauses.append(connection._not_before)
         with pytest.raises(ToolFailed, match="failed 3 times in a row and is started again in"):
             n.call("n__echo", text="x")
 
