@@ -100,7 +100,7 @@ def test_other_protocols(tmp_path: Path, protocol: str) -> None:
 def test_a_task_calls_a_function_of_a_server(tmp_path: Path) -> None:
     """Which ones there are is known when it is called."""
     bench = Bench(tmp_path)
-    bench.file("plain.yaml", DEFINITION)
+    bench.file("plain.yaml", DEFINITION.replace("pid: {", "echo: {rule: allow}, pid: {"))
     report = bench.run(
         "do: [{call: n__echo, with: {text: tide}, save: {file: out.txt, text: '{{ result }}'}}]\n"
     )
