@@ -27,13 +27,12 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Self
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.awake.attempt import Attempts, Outcome, Work
 from pagemind.runtime.awake.callers import Caller, Callers
 from pagemind.runtime.awake.events import AwakeEvent, Kind, Tell, untold
-from pagemind.runtime.awake.fate import DONE, Fate, after_error, after_turn
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import Cancelled, PagemindError, UnknownAgent
@@ -68,16 +67,6 @@ class _Rest:
     strict: bool = False
 
 
-@dataclass
-class _Work:
-    """A turn that runs. `cut`: stopped by the keeper, and not by its caller."""
-
-    mail: Mail
-    callers: list[Caller]
-    cancel: CancelToken
-    cut: bool = False
-
-
 class Keeper:
     """`only`: names of the agents it keeps, by default all; `takes_mail` False: only what was
     submitted to it, and nothing that others left. `opens` gives an agent by its name; `tell` is
@@ -101,10 +90,11 @@ class Keeper:
         self._takes_mail = takes_mail
         self._agents = runtime.post.kept  # shared with those who write to each other
         self._opens = opens
+        self._attempts = Attempts(runtime, self._agents, opens, self._say)
         self._idle_seconds = idle_seconds
         self._tell = tell
         self._callers = Callers()
-        self._busy: dict[str, _Work | None] = {}  # agents in a turn, or being opened for one
+        self._busy: dict[str, Work | None] = {}  # agents in a turn, or being opened for one
         self._rests: dict[str, _Rest] = {}
         self._lock = threading.RLock()
         self._calm = threading.Condition(self._lock)  # notified when a turn has ended
@@ -254,11 +244,14 @@ class Keeper:
                 self._end(number, None, UnknownAgent(_GONE))
             else:
                 self._one(mail)
-        except Exception:  # the home cannot be read or written: the event is still there
+        except Exception as error:  # the home cannot be read or written: the event is still there
             _log.exception("event %d", number)
-            until = self.runtime.clock.monotonic() + KEEPER_RETRY_SECONDS[0]
             with self._lock:
-                self._rests[agent_id] = _Rest(until, strict=True)
+                rest = self._rests.setdefault(agent_id, _Rest())
+                known, rest.why, rest.strict = rest.why, str(error), True
+                rest.until = self.runtime.clock.monotonic() + KEEPER_RETRY_SECONDS[1] / 10
+            if known != str(error):
+                self._say("warning", why=str(error))
         finally:
             with self._calm:
                 self._busy.pop(agent_id, None)
@@ -268,87 +261,35 @@ class Keeper:
     def _one(self, mail: Mail) -> None:
         with self._lock:
             rest = self._rests.setdefault(mail.agent, _Rest())
-            callers = self._callers.of(mail.number)
-            work = _Work(mail, callers, callers[0].cancel if callers else CancelToken())
+            work = Work(mail, self._callers.of(mail.number))
             self._busy[mail.agent] = work
             if self._stopping:
                 return
-        result: TurnResult | None = None
-        fault: Exception | None = None
-        opened = False
-        try:
-            with self._agents.using(mail.agent, self._opens) as agent:
-                opened = True
-                if callers and not any([each.begin() for each in callers]):
-                    fate = DONE  # taken back before it began
-                elif not callers and (seconds := self._till_paid(agent)):
-                    fate = Fate("again", "the day's budget is spent", seconds)
-                else:
-                    result = self._handle(agent, work)
-                    fate = after_turn(result, tries=mail.tries, failures=rest.failures)
-        except UnknownAgent as error:
-            fault, fate = error, DONE
-        except Exception as error:
-            if not isinstance(error, PagemindError):
-                _log.exception("event %d", mail.number)
-            fault = error
-            fate = after_error(error, opened=opened, tries=mail.tries, failures=rest.failures)
+        outcome = self._attempts.run(work, rest.failures)
+        result = outcome.result
         if work.cut and (result is None or result.stop_reason == "interrupted"):
             self._end(mail.number, None, Cancelled(_STOPPED), keep=True)
         else:
-            self._settle(work, rest, fate, result, fault)
+            self._settle(work, rest, outcome)
 
-    def _till_paid(self, agent: Agent) -> float:
-        """Seconds until the agent may spend again: its next midnight, at most an hour on."""
-        left = agent.loop.day_left()
-        if left is None or left > 0:
-            return 0.0
-        now = self.runtime.clock.now().astimezone(agent.zone)
-        midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-        return max(1.0, min(3600.0, midnight.timestamp() - now.timestamp()))
-
-    def _handle(self, agent: Agent, work: _Work) -> TurnResult:
-        mail = work.mail
-        event = self._of(mail)
-        self._say("turn_started", **event)
-        observer = work.callers[0].observer if work.callers else ignore
-        result = agent.handle(mail.event, observer=observer, cancel=work.cancel)
-        usage = result.usage
-        self._say(
-            "turn_ended",
-            **event,
-            turn=result.turn,
-            stop_reason=result.stop_reason,
-            text=result.text,
-            tokens=usage.prompt_tokens + usage.completion_tokens,
-            cost=result.cost if result.cost_known else None,
-        )
-        return result
-
-    def _settle(
-        self,
-        work: _Work,
-        rest: _Rest,
-        fate: Fate,
-        result: TurnResult | None,
-        fault: Exception | None,
-    ) -> None:
-        mail = work.mail
+    def _settle(self, work: Work, rest: _Rest, outcome: Outcome) -> None:
+        """What becomes of the event, and when its agent is tried again."""
+        mail, fate = work.mail, outcome.fate
         if fate.kind == "done" or (work.callers and fate.kind != "busy"):
-            self._end(mail.number, result, fault)
+            self._end(mail.number, outcome.result, outcome.fault)
             if fate.kind == "done":
                 self._wakes(mail.agent)
             return
         if fate.kind == "aside":
             self.mailbox.note(mail.number, fate.why, aside=True)
-            self._say("put_aside", **self._of(mail), why=fate.why)
+            self._say("put_aside", **self._attempts.of(mail), why=fate.why)
             self._wakes(mail.agent)
             return
         if fate.kind == "again":
             self.mailbox.note(mail.number, fate.why)
             rest.failures += 1
         if fate.why != rest.why:  # once, not at every try
-            self._say("waits", **self._of(mail), why=fate.why, seconds=fate.seconds)
+            self._say("waits", **self._attempts.of(mail), why=fate.why, seconds=fate.seconds)
         rest.why, rest.strict = fate.why, fate.kind == "busy"
         rest.until = self.runtime.clock.monotonic() + fate.seconds
 
@@ -371,10 +312,6 @@ class Keeper:
             callers = self._callers.pop(number)
         for caller in callers:
             caller.end(result, fault)
-
-    def _of(self, mail: Mail) -> dict[str, Any]:
-        name = self.runtime.home.of_id(mail.agent).name
-        return {"agent": name, "id": mail.id, "kind": type(mail.event).__name__}
 
     def _say(self, happened: Kind, /, **data: Any) -> None:
         self._tell(AwakeEvent(happened, rfc3339(self.runtime.clock.now()), data))

@@ -1,5 +1,6 @@
 """`pagemind schedules`: the timers of agents."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,7 +27,7 @@ def list_schedules(
     agent: AnyAgent = None, as_json: AsJson = False, home: HomeFolder = None
 ) -> None:
     """What wakes an agent by itself, the next one first."""
-    from pagemind.runtime.cli.render import listing, one_line, table
+    from pagemind.runtime.cli.render import listing
     from pagemind.runtime.cli.session import opened
 
     with opened(home) as runtime:
@@ -35,11 +36,19 @@ def list_schedules(
     found.sort(key=lambda each: each[1].due_at)
     if as_json:
         listing([_item(name, one) for name, one in found])
-    elif found:
-        rows = [
-            [name, one.id, one.name, one.when, _due(one), f"{one.fired:,}", one_line(one.message)]
-            for name, one in found
-        ]
+    else:
+        print_timers(found)
+
+
+def print_timers(found: "Sequence[tuple[str, Timer]]") -> None:
+    """Timers, each with its agent's name, as a table."""
+    from pagemind.runtime.cli.render import one_line, table
+
+    rows = [
+        [name, one.id, one.name, one.when, _due(one), f"{one.fired:,}", one_line(one.message)]
+        for name, one in found
+    ]
+    if rows:
         headers = ["agent", "id", "name", "when", "next", "fired", "message"]
         table(headers, rows, right="fired", spare="fired name")
     else:

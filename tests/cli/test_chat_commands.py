@@ -78,6 +78,7 @@ WALK = (
     ("/context", "flush"),
     ("/request", "--- system, part 1"),
     ("/usage", "calls|today|ever"),
+    ("/schedules", "no timers; |schedules add"),
     ("/new", "conversation 2 begins"),
     ("/rewind m1", "taken back: |/bring-back undoes this"),
     ("/rewind m1", "error: "),

@@ -80,11 +80,19 @@ def _judge(scene: Scene, verdict: str, why: str) -> None:
     print(f"turn {turn} is marked {verdict}{noted}")
 
 
+def _schedules(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.schedules import print_timers
+
+    name = scene.agent.name
+    print_timers([(name, one) for one in scene.opening.runtime.timers(name).all()])
+
+
 COMMANDS = (
     Command("/agents", "", "the agents of this home", _agents),
     Command("/switch", "AGENT", "talk to another agent", _switch, "agent"),
     Command("/model", "[MODEL]", "run on another model, now and next time", _model, "model"),
     Command("/new", "", "begin a new conversation; memory stays", _new),
+    Command("/schedules", "", "the timers that wake the agent by themselves", _schedules),
     Command("/retry", "", "take up a turn that failed or was stopped", _retry),
     Command("/approve", "[always]", "run the call that waits, or always that function", _approve),
     Command("/deny", "[WHY]", "refuse the call that waits; the agent reads why", _deny),
