@@ -292,6 +292,7 @@ TASK_INPUT_BYTES = 64 << 20  # of one input
 TASK_RETRY_SECONDS = 2.0  # before a failed model is asked again, doubled each time
 TASK_RETRY_MAX_SECONDS = 60.0
 TASK_FAULTS = 100  # failed inputs that a report names; the others are counted
+TASK_TAKE = 20  # results that are reduced together, where a file does not say
 TASK_REPLY_TOKENS = 300  # of one reply, where a plan has to guess
 
 # --- functions for real work (docs/tools.md) ----------------------------------------------------

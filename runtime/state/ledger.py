@@ -17,6 +17,7 @@ from pagemind.runtime.naming import folded
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.task_family import TaskFamily
 from pagemind.runtime.state.task_questions import TaskQuestions
+from pagemind.runtime.state.task_results import TaskResults
 
 AT_END = "@end"  # the key of what is done once, after the inputs
 _SPENT = (
@@ -130,6 +131,7 @@ class Ledger:
         self._clock = clock
         self.family = TaskFamily(database)
         self.questions = TaskQuestions(database, clock)
+        self.results = TaskResults(database)
 
     def transaction(self) -> AbstractContextManager[None]:
         """What is written inside stands together or not at all."""

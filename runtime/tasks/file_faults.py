@@ -10,6 +10,7 @@ from pagemind.runtime.errors import UserError
 from pagemind.runtime.structured import Schema, load_schema, schema_fault
 from pagemind.runtime.tasks.named_checks import function_of
 from pagemind.runtime.tasks.parts import ONE_AT_A_TIME, Action, Check
+from pagemind.runtime.tasks.results import makers
 from pagemind.runtime.tasks.spec import TaskSpec
 from pagemind.runtime.tasks.text import Text, unknown
 from pagemind.runtime.yaml_reader import Path as KeyPath
@@ -88,6 +89,23 @@ def own_check_faults(spec: TaskSpec, base: Path) -> Iterator[Fault]:
                     function_of(check.check, base)
                 except ValueError as fault:
                     yield (*path, key, "check"), str(fault)
+
+
+def reduce_faults(spec: TaskSpec) -> Iterator[Fault]:
+    """Of actions that read what the inputs left."""
+    made = dict.fromkeys(name for name, _ in makers(spec.do))
+    for path, action in every_action(spec):
+        if action.reduce is None:
+            continue
+        if path[0] != "at_end" or spec.inputs is None:
+            yield (*path, "reduce"), "stands under at_end, and is about the results of inputs"
+        elif action.reduce not in made:
+            yield (
+                (*path, "reduce"),
+                f"no action of `do` makes it: {unknown(action.reduce, [*made])}",
+            )
+        elif not any(each[0] == "results" for each in Text.parse(action.say or "").paths):
+            yield (*path, "say"), "has no {{ results }}: the agent would not see them"
 
 
 def sub_faults(place: KeyPath, action: Action, sub: TaskSpec, file: str) -> Iterator[Fault]:

@@ -24,7 +24,7 @@ ONE_AT_A_TIME = "one agent does one thing after another: several at once need  a
 OnUnknown = Literal["ask", "redo", "skip"]
 OnApproval = Literal["ask", "allow", "deny"]
 SOURCES = ("files", "tree", "lines", "csv", "jsonl", "stdin")
-VERBS = ("say", "call", "sub", "if", "repeat", "expect", "save")
+VERBS = ("say", "call", "sub", "if", "repeat", "reduce", "expect", "save")
 
 
 def _several(value: Any) -> Any:
@@ -246,7 +246,8 @@ def _spelt_save(value: Any) -> Any:
 
 
 class Action(Section):
-    """One thing to do: the verb is one of say, call, sub, if, repeat, or expect and save alone."""
+    """One thing to do: the verb is one of say, call, sub, if, repeat, reduce (which says too), or
+    expect and save alone."""
 
     say: Templated | None = None
     json_schema: SchemaRef | None = Field(default=None, alias="schema")
@@ -258,6 +259,8 @@ class Action(Section):
     values: dict[str, Templated | Number] = Field(default_factory=dict, alias="set")
     agent: Literal["same"] | None = None
     accept: Literal["partial"] | None = None
+    reduce: Words | None = None
+    take: Whole = Field(default=settings.TASK_TAKE, ge=2, le=1000)
     condition: SpeltCheck | None = Field(default=None, alias="if")
     then: "tuple[Action, ...]" = ()
     otherwise: "tuple[Action, ...]" = Field(default=(), alias="else")
@@ -273,6 +276,7 @@ class Action(Section):
     @property
     def verb(self) -> str:
         for name, value in (
+            ("reduce", self.reduce),
             ("say", self.say),
             ("call", self.call),
             ("sub", self.sub),
@@ -304,6 +308,8 @@ class Action(Section):
         named = {field.alias or name: name for name, field in type(self).model_fields.items()}
         said = {key for key, name in named.items() if name in self.model_fields_set}
         verbs = [verb for verb in VERBS[:5] if verb in said]
+        if self.reduce is not None:
+            verbs = ["reduce", *(verb for verb in verbs if verb != "say")]
         if len(verbs) > 1:
             raise ValueError(f"{' and '.join(verbs)} are two actions: write each as its own")
         if not self.verb:
@@ -311,6 +317,8 @@ class Action(Section):
         if extra := sorted(said - _ALLOWED[self.verb]):
             allowed = ", ".join(sorted(_ALLOWED[self.verb] - {self.verb})) or "nothing"
             raise ValueError(f"{extra[0]} does not go with {self.verb}; that takes: {allowed}")
+        if self.verb == "reduce" and self.say is None:
+            raise ValueError("reduce needs say: what the agent is told of {{ results }}")
         if self.verb == "if" and not (self.then or self.otherwise):
             raise ValueError("if without then: write what is done")
         if self.verb == "repeat" and (self.until is None or self.at_most is None):
@@ -322,6 +330,10 @@ _ALLOWED: dict[str, set[str]] = {
     "say": {"say", "schema", "expect", "save", "as", "budget", "on_approval", "on_error"},
     "call": {"call", "with", "on_unknown", "expect", "save", "as", "on_approval", "on_error"},
     "sub": {"sub", "set", "agent", "accept", "save", "as", "budget", "on_error"},
+    "reduce": {
+        *("reduce", "take", "say", "schema", "expect", "save", "as", "budget", "on_approval"),
+        "on_error",
+    },
     "if": {"if", "then", "else"},
     "repeat": {"repeat", "until", "at_most"},
     "save": {"save", "expect", "on_error"},

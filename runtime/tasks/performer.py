@@ -22,6 +22,7 @@ from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.named_checks import function_of
 from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
 from pagemind.runtime.tasks.purse import Purse
+from pagemind.runtime.tasks.reducing import Group, Reducing, label_of, told
 from pagemind.runtime.tasks.saying import say, spent_on, words
 from pagemind.runtime.tasks.subtask import Subtask
 from pagemind.runtime.tasks.text import Text, as_text
@@ -59,7 +60,7 @@ class Performer:
         elif action.repeat:
             self._repeat(action, place)
         elif action.say is not None:
-            done = self._say(action, place)
+            done = self._reduce(action, place) if action.reduce else self._say(action, place)
             self._scope.pop("data", None)
             self._scope |= {name: done[name] for name in ("reply", "data") if name in done}
             self._keep(action, place, "data" if "data" in done else "reply")
@@ -100,34 +101,71 @@ class Performer:
 
     # --- what is done ---------------------------------------------------------------------------
 
-    def _say(self, action: Action, place: str) -> Result:
+    def _say(self, action: Action, place: str, group: Group | None = None) -> Result:
+        """With a `group` of results of inputs: one step of reducing them."""
         assert action.say is not None
         written = Text.parse(action.say)
         identity = self._job.identity(self._who, place)
+        more = told(group) if group is not None else {}
+        noted = {"took": len(group), "label": label_of(group)} if group else {}
 
         def prepare(why: str) -> Result:
-            return {"text": words(self._fill(written), why)}
+            return {"text": words(self._fill(written, more), why), **noted}
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
             text, id = row.result["text"], f"{identity}{row.attempt}"
-            done = say(
-                self._job,
-                self._agent,
-                action,
-                id=id,
-                text=text,
-                purse=purse,
-                consenting=partial(self._consent, place),
-            )
-            self._must_hold(action.expect, done["reply"], {"text": text}, again=True)
-            return done
+            try:
+                done = say(
+                    self._job,
+                    self._agent,
+                    action,
+                    id=id,
+                    text=text,
+                    purse=purse,
+                    consenting=partial(self._consent, place),
+                )
+                self._must_hold(action.expect, done["reply"], {"text": text}, again=True)
+            except ActionFailed as failed:
+                failed.result = {**(failed.result or {}), **noted}
+                raise
+            return {**done, **noted}
 
         def spent(ms: float) -> Spent:
             return spent_on(self._agent, identity, ms)
 
         policy, bounds = self._policy(action), action.budget or self._job.task.spec.budget.action
-        doing = Doing(place, "say", policy, perform, prepare, spent, bounds, tries=policy.tries)
+        kind = "say" if group is None else "reduce"
+        doing = Doing(place, kind, policy, perform, prepare, spent, bounds, tries=policy.tries)
         return self._attempts.result(doing)
+
+    def _reduce(self, action: Action, place: str) -> Result:
+        """What all inputs left, as one."""
+
+        def step(at: str, group: Group) -> Result:
+            self._job.check()
+            return self._say(action, at, group)
+
+        def keep(at: str, group: Group) -> Result:
+            made = "data" if action.json_schema is not None else "reply"
+            value = group[0].value
+            kept = {"reply": as_text(value), made: value, "took": 1, "label": group[0].label}
+
+            def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+                return kept
+
+            return self._attempts.result(Doing(at, "reduce", self._policy(action), perform))
+
+        one = self._one_input
+        reducing = Reducing(self._job, self._agent, action, place, one, step, keep)
+        try:
+            return reducing.result()
+        except ActionFailed as nothing:
+            failed = nothing
+
+        def fail(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            raise failed
+
+        return self._attempts.result(Doing(place, "reduce", self._policy(action), fail))
 
     def _call(self, action: Action, place: str) -> Result:
         identity = self._job.identity(self._who, place)
@@ -242,9 +280,9 @@ class Performer:
         blocks = {block.label: block.value for block in self._agent.blocks()}
         return {**self._scope, "block": blocks}
 
-    def _fill(self, text: Text) -> str:
+    def _fill(self, text: Text, more: Mapping[str, Any] | None = None) -> str:
         try:
-            return text.fill(self._known() if text.paths else {})
+            return text.fill({**self._known(), **(more or {})} if text.paths else {})
         except TemplateError as error:
             raise ActionFailed(error.message) from None
 

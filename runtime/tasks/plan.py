@@ -19,6 +19,7 @@ from pagemind.runtime.tasks.hired import Hiring, definition_of
 from pagemind.runtime.tasks.inputs import Source
 from pagemind.runtime.tasks.opening import check_functions
 from pagemind.runtime.tasks.parts import Action
+from pagemind.runtime.tasks.reducing import steps
 from pagemind.runtime.tasks.task_file import Task
 from pagemind.runtime.tasks.text import Fields, Text
 
@@ -108,7 +109,7 @@ def _plan(runtime: Runtime, task: Task, model: str | None, definition: AgentDefi
                 unreadable += 1
                 continue
             prompt.say_all(task.spec.do, {**scope, "input": one.value, "number": one.number})
-    prompt.say_all(task.spec.at_end, scope)
+    prompt.say_all(task.spec.at_end, {**scope, "total": (total or 0) - unreadable})
     price = price_of(name)
     cost = None
     if price is not None and prompt.of_subs is not None:
@@ -176,6 +177,9 @@ class _Prompt:
                 self._run(self._subs[action.sub], times)
                 continue
             said = self._count(_filled(action.say or "", scope))
+            if action.reduce is not None:
+                said += min(action.take, scope["total"] or 1) * TASK_REPLY_TOKENS
+                times = steps(scope["total"] or 1, action.take)
             for _ in range(min(times, 100)):
                 self._say(said)
 
@@ -247,6 +251,8 @@ def _lines(actions: tuple[Action, ...], place: str, subs: Mapping[str, Plan]) ->
         said = " ".join((action.say or action.call or action.sub or "").split())
         short = said if len(said) <= 60 else f"{said[:59]}…"
         bound = f" at most {action.at_most} times" if action.at_most else ""
+        if action.reduce is not None:
+            bound = f" {action.reduce}, {action.take} at a time:"
         saved = f" → {action.save.file}" if action.save is not None else ""
         yield f"{here} {action.verb}{bound}{f' {short}' if short else ''}{saved}"
         if action.sub is not None:

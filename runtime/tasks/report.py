@@ -174,6 +174,8 @@ def _by_action(ledger: Ledger, task: str) -> tuple[Cost, ...]:
     """Rounds of a repeat are one place."""
     found: dict[tuple[str, str], Cost] = {}
     for place, kind, done, failed, spent in ledger.spent_by_place(task):
+        if kind == "reduce" and len(steps := place.split(".")) > 2:
+            place = ".".join(steps[:-2])  # without its level and number
         key = (place, kind)
         before = found.get(key, Cost(place, kind, 0, 0, Spent()))
         found[key] = Cost(

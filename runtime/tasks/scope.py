@@ -117,6 +117,8 @@ def _walk(
         for place, text in texts_of(here, action):
             # What an action says is filled before it runs, all else of it after.
             known = before if place[len(here)] in ("say", "with", "set") else scope
+            if action.reduce is not None and place[len(here)] == "say":
+                known = known.knowing(results=None, count=())
             faults += [(place, fault) for each in text.paths if (fault := known.fault(each))]
         for key, check in (("if", action.condition), ("until", action.until)):
             faults += _of_nothing(check, (*here, key), scope)

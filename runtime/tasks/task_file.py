@@ -24,6 +24,7 @@ from pagemind.runtime.tasks.file_faults import (
     cross_faults,
     every_action,
     own_check_faults,
+    reduce_faults,
     schema_faults,
     sub_faults,
 )
@@ -176,7 +177,7 @@ class _Reading:
         except ValidationError as error:
             raise complain(document, _told(document, error)) from None
         spec._document = document
-        faults = [*cross_faults(spec)]
+        faults = [*cross_faults(spec), *reduce_faults(spec)]
         vars = {**spec.vars, **given}
         _must_be_declared(given, spec)
         if later is None:  # of another task the action that runs it is to blame
