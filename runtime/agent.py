@@ -197,13 +197,21 @@ class Agent:
         """`stream` for async code."""
         return faces.astream(partial(self.send, text, speaker=speaker, id=id, images=images))
 
-    def call(self, name: str, arguments: Mapping[str, Any], *, id: str = "") -> str:
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        id: str = "",
+        consent: Consent | None = None,
+    ) -> str:
         """Run one of the agent's functions by hand, without its model; `id` is the call's, as the
-        function sees it. Raises ToolError, and what the function raises."""
+        function sees it. Where it needs consent and none is given, `person` is asked. Raises
+        NeedsApproval, ToolError, and what the function raises."""
         with self._lock:
             self._mend()
             self._follow()
-            return self.loop.call(name, dict(arguments), id)
+            return self.loop.call(name, dict(arguments), id, consent)
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable and in the queue, without a model call."""
@@ -492,6 +500,7 @@ class Agent:
         """After opening: close what a killed process left open, and take what others left."""
         waiting = self.pending()
         if waiting is None:
+            self.loop.approvals.lapse()  # in a copy
             self.loop.mend()
         for row in self.state.turns.unfinished():
             self._close_left_open(row, waiting)
@@ -637,18 +646,25 @@ class Agent:
         """Take the last turns back with their edits of memory; without `apply` only say what that
         would do. Raises UserError."""
         with self.at_rest() as machine:
-            return machine.undo(turns, apply=apply)
+            return self._travel(machine.undo, turns, apply)
 
     def rewind(self, to: int | datetime, *, apply: bool = True) -> Moved:
         """Go back to the end of the turn in which a message, or a time, is. Raises UserError."""
         with self.at_rest() as machine:
-            return machine.rewind(to, apply=apply)
+            return self._travel(machine.rewind, to, apply)
 
     def bring_back(self, line: int | None = None, *, apply: bool = True) -> Moved:
         """Go on from where a line was left: by default the one before the last undo or rewind.
         Raises UserError."""
         with self.at_rest() as machine:
-            return machine.bring_back(line, apply=apply)
+            return self._travel(machine.bring_back, line, apply)
+
+    def _travel(self, go: Callable[..., Moved], where: Any, apply: bool) -> Moved:
+        """What waits for a person does not wait elsewhere."""
+        if apply and self.pending() is not None:
+            go(where, apply=False)  # raises where there is no such way
+            self.loop.approvals.lapse()
+        return go(where, apply=apply)
 
     def lines(self) -> list[LineSeen]:
         """What was taken back, and when; the current line among it."""

@@ -29,13 +29,18 @@ class WaitsForApproval(Exception):
 
 
 class Approvals:
-    """Of one agent."""
+    """Of one agent. `lapsed` is where it is noted, for the person, what did."""
 
-    def __init__(self, database: Database, queue_manager: QueueManager) -> None:
+    def __init__(
+        self,
+        database: Database,
+        queue_manager: QueueManager,
+        lapsed: list[str] | None = None,
+    ) -> None:
         self._database = database
         self._queue_manager = queue_manager
         queue_manager.before_append = self._before
-        self._lapsed: list[str] = []
+        self._lapsed: list[str] = [] if lapsed is None else lapsed
 
     def wait(self, request: ApprovalRequest) -> None:
         """From now on the call waits, whatever happens to this process."""
@@ -65,14 +70,15 @@ class Approvals:
     def lapse(self) -> None:
         """Nobody answered in time: the model reads that the call was not run."""
         request = self.pending()
-        if request is None:
-            return
         opening, calls = self.open_calls()
-        assert opening is not None
-        self._lapsed.append(
-            f"the call of {request.name} that waited for approval (turn {request.turn}) lapsed:"
-            " it was not run"
-        )
+        copied = self._database.meta(KEY) and _stored(self._database) is None
+        if opening is None or not (request or copied):
+            return
+        if request is not None:
+            self._lapsed.append(
+                f"the call of {request.name} that waited for approval (turn {request.turn})"
+                " lapsed: it was not run"
+            )
         with self._database.transaction():
             self.answered()
             for call in calls:
@@ -93,13 +99,25 @@ class Approvals:
 
     def told(self) -> list[str]:
         """What has lapsed since this was last asked, for the person."""
-        lapsed, self._lapsed = self._lapsed, []
+        lapsed = list(self._lapsed)
+        self._lapsed.clear()
         return lapsed
 
     def _before(self, message: Message) -> None:
         """Before anything but a result is said."""
         if message.role != "tool":
             self.lapse()
+
+
+def no_copy_waits(state: State) -> None:
+    """In a copy of an agent: what waits in the other one lapses here, once this one is opened."""
+    request = _stored(state.database)
+    last = next(iter(state.turns.newest(1)), None)
+    turn = request.turn if request is not None else 0
+    if last is not None and last.stop_reason == "approval":
+        turn = last.turn
+    if turn:
+        state.database.set_meta(KEY, json.dumps({"turn": turn, "lapsed": True}))
 
 
 def pending_in(state: State) -> ApprovalRequest | None:
@@ -117,5 +135,5 @@ def pending_in(state: State) -> ApprovalRequest | None:
 
 
 def _stored(database: Database) -> ApprovalRequest | None:
-    stored = database.meta(KEY)
-    return ApprovalRequest(**json.loads(stored)) if stored else None
+    stored = json.loads(database.meta(KEY) or "{}")
+    return ApprovalRequest(**stored) if stored and "lapsed" not in stored else None

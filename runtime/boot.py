@@ -292,7 +292,11 @@ def boot(
             window=lambda: _summary_window(writer, full),
             affordable=lambda: (left := loop.day_left()) is None or left > 0,
         ),
-        notes=lambda: [*shared.warnings(), *(servers.notes() if servers is not None else ())],
+        notes=lambda: [
+            *shared.warnings(),
+            *(servers.notes() if servers is not None else ()),
+            *_closed_note(name, definition),
+        ],
         closed=let_go,
     )
     state.database.set_meta("model", model.name)
@@ -322,6 +326,14 @@ def registry_of(
     if protocol == "heartbeat":
         chosen = with_heartbeat([send_message, *chosen])
     return ToolRegistry(chosen)
+
+
+def _closed_note(name: str, definition: AgentDefinition) -> list[str]:
+    """What it may not use, since nobody has accepted its definition."""
+    if not definition.closed:
+        return []
+    names = ", ".join(definition.closed)
+    return [f"{names}: closed until `pagemind agents accept {name}`, since {name} was imported"]
 
 
 def core_of(state: State, definition: AgentDefinition, protocol: str) -> CoreMemory:

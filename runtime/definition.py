@@ -9,7 +9,7 @@ line.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 STORED_VERSION = 1
 _PACKAGE = "pagemind.agents"
+_MEMORY = frozenset(name for names in GROUPS.values() for name in names)
 Groups = Mapping[str, tuple[str, ...]]
 
 
@@ -114,6 +115,7 @@ class AgentDefinition(Section):
     _groups: Groups = PrivateAttr(default=ALL_GROUPS)
     _uses: tuple[ToolUse, ...] = PrivateAttr(default=())
     _servers: tuple[ServerUse, ...] = PrivateAttr(default=())
+    _closed: tuple[str, ...] = PrivateAttr(default=())
     _folder: str = PrivateAttr(default="")
 
     @property
@@ -151,6 +153,22 @@ class AgentDefinition(Section):
     def uses(self) -> tuple[ToolUse, ...]:
         """The functions with what each may touch and its rules."""
         return self._uses
+
+    def within(self, functions: Collection[str]) -> Self:
+        """The same with no other functions than these, no servers and no inbox; `closed` names what
+        it does without."""
+        narrowed = self.model_copy(update={"inbox": None})
+        narrowed._uses = tuple(use for use in self._uses if use.name in functions)
+        narrowed._servers = ()
+        closed = [use.name for use in self._uses if use.name not in functions]
+        closed += [f"MCP server {server.name}" for server in self._servers]
+        narrowed._closed = (*closed, *(["inbox"] if self.inbox else []))
+        return narrowed
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """What it names and does not have."""
+        return self._closed
 
     @property
     def servers(self) -> tuple[ServerUse, ...]:
@@ -211,7 +229,8 @@ class AgentDefinition(Section):
             "prompts": self._prompts,
             "definition": self.raw,
         }
-        if self.inbox is not None or any(isinstance(each, dict) for each in self.tools):
+        beyond = not _MEMORY.issuperset((*(use.name for use in self._uses), *self._closed))
+        if beyond or self._servers or self.inbox is not None:
             stored["folder"] = self._folder
         return json.dumps(stored, ensure_ascii=False)
 
@@ -228,7 +247,7 @@ class AgentDefinition(Section):
             )
         document = Document(stored["definition"], stored["source"], {})
         definition = cls._checked(document, stored["prompts"], environ, groups)
-        definition._folder = stored.get("folder", definition._folder)
+        definition._folder = stored.get("folder") or definition._folder
         return definition
 
     @classmethod

@@ -12,6 +12,7 @@
     │   │   └── HomeInUse      another process keeps the home awake
     │   ├── HomeUnusable, NoModel, WindowTooSmall, EmbeddingMismatch, NotFound
     │   ├── BadFilter          what a search is asked to look for cannot be
+    │   ├── NeedsApproval      a function may be called with a person's consent only
     │   ├── IdTaken            an id of the client's that was another message's before
     │   ├── TierOutdated       a tier needs `memory rebuild`; nothing is lost
     │   ├── DocumentError      a file cannot be read as text; the message completes "<file> …"
@@ -147,6 +148,10 @@ class WindowTooSmall(UserError):
 
 class EmbeddingMismatch(UserError):
     """A table was made by one embedding model and opened with another; both are named."""
+
+
+class NeedsApproval(UserError):
+    """A function was called by hand that asks a person before each call, and nobody is there."""
 
 
 class IdTaken(UserError):

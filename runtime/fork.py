@@ -14,9 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from pagemind.runtime.acceptance import definition_of
+from pagemind.runtime.approvals import no_copy_waits
 from pagemind.runtime.boot import core_of, registry_of, zone_of
 from pagemind.runtime.clock import Clock
-from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import AgentExists, AgentInUse
 from pagemind.runtime.moved import Moved
 from pagemind.runtime.naming import checked_name
@@ -134,6 +135,7 @@ def _settle_in(state: State, agent_id: str, source: Registered, tables: bool) ->
     state.database.set_meta("agent_id", agent_id)
     state.database.set_meta("forked_from", source.id)
     state.database.set_meta("reembedding", "")  # half-made tables were not copied
+    no_copy_waits(state)
     state.history.copy_steps()
     for number, _, _, _ in state.inbox():
         state.take_from_inbox(number)
@@ -144,7 +146,7 @@ def _settle_in(state: State, agent_id: str, source: Registered, tables: bool) ->
 def _rewound(
     state: State, name: str, at: int | datetime, count: Callable[[str], int]
 ) -> Moved | None:
-    definition = AgentDefinition.from_json(state.database.meta("definition"))
+    definition = definition_of(state.database)
     protocol = state.database.meta("protocol") or definition.protocol
     registry = registry_of(definition, protocol, state=state)
     effects = {tool.name: tool.effect for tool in registry}

@@ -21,6 +21,7 @@ from pagemind.runtime.errors import (
     BadArguments,
     Cancelled,
     HomeUnusable,
+    NeedsApproval,
     PagemindError,
     StorageError,
     ToolError,
@@ -122,7 +123,7 @@ class FunctionExecutor:
                 )
             arguments = tool.validate(_arguments(call))
             try:
-                self._permit(tool, call, arguments, context, consent)
+                self._permit(tool, call, context, consent)
             except (WaitsForApproval, _NotRun):
                 raise
             except BaseException:
@@ -162,13 +163,21 @@ class FunctionExecutor:
         return Outcome(stored, error is None, error, ms, result.speech if error is None else None)
 
     def call(
-        self, name: str, arguments: dict[str, object], context: ToolContext, *, once: str = ""
+        self,
+        name: str,
+        arguments: dict[str, object],
+        context: ToolContext,
+        *,
+        once: str = "",
+        consent: Consent | None = None,
     ) -> str:
         """Run a function by hand: what it answers, and no message. With effect memory it is done
         once for an id `once`: what it did and its answer commit together, and the answer is given
-        again. Raises ToolError, and what the function raises."""
+        again. Its rule holds (the others are a turn's): without `consent` the person is asked.
+        Raises NeedsApproval, ToolError, and what the function raises."""
         tool = self._registry.find(name)
         checked = tool.validate(arguments)
+        self._permit_by_hand(tool, arguments, context, consent)
         if tool.effect != "memory" or not once:
             return self._run(tool, context, checked).text
         key = f"{ONCE}{once}"
@@ -191,11 +200,41 @@ class FunctionExecutor:
         """The functions that must have been called before the turn may end, and were not."""
         return missing(self._registry, self._said_in(turn)) if self._ruled else []
 
+    def _permit_by_hand(
+        self,
+        tool: Tool,
+        arguments: dict[str, object],
+        context: ToolContext,
+        consent: Consent | None,
+    ) -> None:
+        """Raises _NotRun where the definition or a person forbids the call, NeedsApproval where
+        nobody is there to ask."""
+        rule = terms_of(tool).rule
+        if rule == "deny":
+            raise _NotRun(f"{tool.name} is not allowed for this agent")
+        if rule != "ask" or tool.name in self._always:
+            return
+        if consent is None and context.person is not None:
+            consent = context.person.approve(_request(tool, context.call_id, arguments, context))
+        if consent is None:
+            raise NeedsApproval(
+                f"{tool.name} asks a person before each call, and nobody is there",
+                hint="give the agent a person, or the call a consent",
+            )
+        self._heed(tool, consent)
+
+    def _heed(self, tool: Tool, consent: Consent) -> None:
+        """Raises _NotRun for a refusal."""
+        if not consent.allowed:
+            reason = f": {consent.reason}" if consent.reason else ""
+            raise _NotRun(f"{tool.name} was not run: a person declined it{reason}")
+        if consent.always:
+            self._always.add(tool.name)
+
     def _permit(
         self,
         tool: Tool,
         call: ToolCall,
-        arguments: Mapping[str, Any],
         context: ToolContext,
         consent: Consent | None,
     ) -> None:
@@ -210,19 +249,10 @@ class FunctionExecutor:
             raise _NotRun(why)
         if terms.rule != "ask" or tool.name in self._always:
             return
-        consent = consent or self._ask(tool, call, arguments, context)
-        if not consent.allowed:
-            reason = f": {consent.reason}" if consent.reason else ""
-            raise _NotRun(f"{tool.name} was not run: a person declined it{reason}")
-        if consent.always:
-            self._always.add(tool.name)
+        self._heed(tool, consent or self._ask(tool, call, context))
 
-    def _ask(
-        self, tool: Tool, call: ToolCall, arguments: Mapping[str, Any], context: ToolContext
-    ) -> Consent:
-        request = ApprovalRequest(
-            context.agent, context.turn, call.id, tool.name, call.parsed(), tool.effect
-        )
+    def _ask(self, tool: Tool, call: ToolCall, context: ToolContext) -> Consent:
+        request = _request(tool, call.id, call.parsed(), context)
         if self._approvals is not None:
             self._approvals.wait(request)
         consent = context.person.approve(request) if context.person is not None else None
@@ -289,6 +319,15 @@ class FunctionExecutor:
             ok=ok,
             reference=result.reference,
         )
+
+
+def _request(
+    tool: Tool, id: str, arguments: Mapping[str, Any], context: ToolContext
+) -> ApprovalRequest:
+    about = tool.terms.about(context.folder) if tool.terms is not None else ""
+    return ApprovalRequest(
+        context.agent, context.turn, id, tool.name, arguments, tool.effect, about
+    )
 
 
 def _env(tool: Tool) -> dict[str, str]:

@@ -315,9 +315,12 @@ class Loop:
         """What a function does: none, memory or world."""
         return self._executor.effect(name)
 
-    def call(self, name: str, arguments: dict[str, object], once: str) -> str:
+    def call(
+        self, name: str, arguments: dict[str, object], once: str, consent: Consent | None
+    ) -> str:
         """Run a function by hand; see FunctionExecutor.call."""
-        return self._executor.call(name, arguments, self._tool_context(once, 0), once=once)
+        context = replace(self._tool_context(once, 0), person=self.person)
+        return self._executor.call(name, arguments, context, once=once, consent=consent)
 
     @property
     def functions(self) -> FunctionExecutor:

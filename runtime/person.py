@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A call that wants consent. `effect` is none, memory or world."""
+    """A call that wants consent. `effect` is none, memory or world; `about` says what of the
+    function's terms a person must know: where a command runs, which folders are meant."""
 
     agent: str
     turn: int
@@ -19,6 +20,7 @@ class ApprovalRequest:
     name: str
     arguments: Mapping[str, Any]
     effect: str
+    about: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """`pending` of `send --json`."""
@@ -27,6 +29,7 @@ class ApprovalRequest:
             "name": self.name,
             "arguments": dict(self.arguments),
             "effect": self.effect,
+            "about": self.about,
         }
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pagemind.runtime.acceptance import definition_of
 from pagemind.runtime.agent_archives import AgentArchives
 from pagemind.runtime.approvals import pending_in
 from pagemind.runtime.archives import Archives
@@ -119,7 +120,7 @@ class AgentReader(TiersReader):
         self.registered = registered
         self._counter = counter
         self._embedder = embedder
-        self.definition = AgentDefinition.from_json(self.state.database.meta("definition"))
+        self.definition = definition_of(self.state.database)
         self._queue_manager: QueueManager | None = None
         self._archives = archives
         named = self.definition.shared_blocks if shared_blocks is not None else {}

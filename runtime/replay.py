@@ -19,6 +19,7 @@ from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import AgentExists, PagemindError, ToolFailed, UserError
 from pagemind.runtime.event import event_from_json
 from pagemind.runtime.exchange import Exchange, Exchanges
+from pagemind.runtime.function_names import BETWEEN
 from pagemind.runtime.main_context import Prefetched
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_choice import ModelChoice
@@ -30,6 +31,7 @@ from pagemind.runtime.models.replay_model import (
 )
 from pagemind.runtime.parts import Parts
 from pagemind.runtime.person import Consent
+from pagemind.runtime.replayed_consent import RecordedPerson
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import Hit
 from pagemind.runtime.state.dump import restore
@@ -225,6 +227,10 @@ class _Stage(Runtime):
             if part.state:
                 self._put(name, part.state)
             self._agent = self.agent(name, create=False)
+            self._agent.person = RecordedPerson(
+                lambda id: self._part is not None and id in self._part.answers,
+                lambda: self._part.returned if self._part is not None else {},
+            )
             self._agent.settles = False
             self._agent.prefetch = lambda seq, text: self._part.prefetched if self._part else None
             journal = self._agent.state.journal
@@ -294,11 +300,22 @@ class _Stage(Runtime):
     def _embedder_of(self, definition: AgentDefinition) -> Embedder | None:
         return None
 
+    def _servers_of(self, name: str, definition: AgentDefinition, state: State) -> None:
+        return None  # what they said is in the trace
+
     def _tools(self, definition: AgentDefinition) -> list[Tool]:
-        own = super()._tools(definition)
+        # A person's own functions are not imported: a trace may come from anywhere.
+        own = super()._tools(definition.within([u.name for u in definition.uses if not u.own]))
+        terms = {use.name.rpartition(":")[2]: use.terms for use in definition.uses}
+        for server in definition.servers:
+            for each in self._opened["tools"]:
+                name, between, tool = each["id"].partition(BETWEEN)
+                if between and name == server.name:
+                    terms[each["id"]] = server.terms_of(tool)
         names = {tool.name for tool in own}
         others = [each for each in self._opened["tools"] if each["id"] not in names]
-        return [*map(self._answering, own), *map(self._stand_in, others)]
+        stand_ins = [replace(self._stand_in(o), terms=terms.get(o["id"])) for o in others]
+        return [*map(self._answering, own), *stand_ins]
 
     def _answering(self, tool: Tool) -> Tool:
         """The same function, with the recorded answer where it only looked or did not stay at
@@ -311,6 +328,8 @@ class _Stage(Runtime):
 
         def answered(ctx: ToolContext, **arguments: Any) -> str | ToolResult:
             recorded = self._recorded(ctx.call_id)
+            if recorded is None and (tool.effect == "world" or tool.foreign):
+                raise self._unknown(tool.name, ctx.call_id)  # in no case is it done again
             if tool.effect == "memory" or recorded is None:
                 answer = run(ctx, arguments)
                 return recorded if recorded and _is_same_store(tool, answer, recorded) else answer
@@ -327,10 +346,7 @@ class _Stage(Runtime):
         def answered(ctx: ToolContext, **arguments: Any) -> str | ToolResult:
             found = self._recorded(ctx.call_id)
             if found is None:
-                text = self._part.returned.get(ctx.call_id, "") if self._part else ""
-                raise ToolFailed(
-                    text or f"{recorded['id']}: the trace holds no answer to this call"
-                )
+                raise self._unknown(recorded["id"], ctx.call_id)
             return found
 
         return _StandIn(
@@ -341,6 +357,11 @@ class _Stage(Runtime):
             recorded["effect"],
             arguments=_anything(),
         )
+
+    def _unknown(self, name: str, call_id: str) -> ToolFailed:
+        """What a call came to that has no answer in the trace."""
+        text = self._part.returned.get(call_id, "") if self._part else ""
+        return ToolFailed(text or f"{name}: the trace holds no answer to this call")
 
     def _recorded(self, call_id: str) -> ToolResult | None:
         """What a call was answered. Raises ToolFailed where it failed."""

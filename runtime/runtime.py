@@ -12,13 +12,14 @@ import logging
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pagemind.runtime.acceptance import accept, definition_of, reach_of
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import boot, check_fits, first_blocks, zone_of
@@ -237,7 +238,7 @@ class Runtime:
         try:
             state.database.take()
             sweep_tiers(state)
-            definition = AgentDefinition.from_json(state.database.meta("definition"))
+            definition = definition_of(state.database)
             made_by = state.database.meta("embedding", definition.embedding)
             if made_by != definition.embedding:
                 raise EmbeddingMismatch(
@@ -263,8 +264,7 @@ class Runtime:
             if isinstance(embedder, MeteredEmbedder):
                 embedder = embedder.of(registered.name)
             tools = [*self._tools(definition), *extra]
-            if definition.servers:
-                servers = open_servers(registered.name, definition, state.database)
+            if servers := self._servers_of(registered.name, definition, state):
                 tools += servers.tools()
             recording = self._recording(registered, state, definition)
             if recording is not None:
@@ -321,6 +321,9 @@ class Runtime:
         )
         self._recordings[registered.id] = recording
         return recording
+
+    def _servers_of(self, name: str, definition: AgentDefinition, state: State) -> Servers | None:
+        return open_servers(name, definition, state.database) if definition.servers else None
 
     def _tools(self, definition: AgentDefinition) -> list[Tool]:
         from pagemind.tools import of_definition
@@ -517,23 +520,42 @@ class Runtime:
         )
         if not apply or not diff:
             return diff
+        with self._at_rest(registered, wait) as state:
+            with state.database.transaction():
+                state.database.set_meta("definition", new.to_json())
+                accept(state.database, new.folder)  # it is the person's own now
+                known = {block.label for block in state.blocks.all()}
+                first_blocks(state, new, without=known)
+            self.home.set_definition(registered.id, new.name)
+            define(self.schedules, registered.id, new, self.clock)
+        return diff
+
+    def accept(self, name: str, *, apply: bool = True, wait: float = 0.0) -> list[str]:
+        """What an imported agent's definition may reach, a line each; opened with `apply`, with
+        its relative folders here. Raises UnknownAgent, AgentInUse."""
+        registered = self.home.find(checked_name(name))
+        here = Path.cwd()
+        with self.reader(name) as reader:
+            stored = json.loads(reader.state.database.meta("definition"))
+        if apply:
+            with self._at_rest(registered, wait) as state, state.database.transaction():
+                accept(state.database, here)
+        return reach_of(stored, Path(stored.get("folder") or here))
+
+    @contextmanager
+    def _at_rest(self, registered: Registered, wait: float) -> Iterator[State]:
+        """The state of an agent that nobody else has open. Raises AgentInUse."""
         lock = AgentLock(self.home.folder(registered.id), registered.name)
         lock.acquire(wait)
         try:
             state = State(self.home.folder(registered.id), self.clock)
             try:
                 state.database.take()
-                with state.database.transaction():
-                    state.database.set_meta("definition", new.to_json())
-                    known = {block.label for block in state.blocks.all()}
-                    first_blocks(state, new, without=known)
+                yield state
             finally:
                 state.close()
-            self.home.set_definition(registered.id, new.name)
-            define(self.schedules, registered.id, new, self.clock)
         finally:
             lock.release()
-        return diff
 
     def writer(self, name: str, *, wait: float = 0.0) -> AgentWriter:
         """Change the memory of an agent at rest, without a model. Close it after use.

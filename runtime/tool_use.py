@@ -5,11 +5,13 @@ to options (`files: {roots: [./docs]}`). Options of a group hold for each of its
 a function go before them. docs/tools.md lists them all.
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
@@ -52,6 +54,14 @@ def _host(host: str) -> str:
     return host.lower()
 
 
+def _absolute(folder: Path, written: str) -> str:
+    return os.path.normpath(folder / Path(written).expanduser())
+
+
+def _sees(names: Sequence[str]) -> str:
+    return f"seeing {', '.join(names)}" if names else ""
+
+
 Named = Annotated[tuple[Words, ...], BeforeValidator(_several)]
 Variables = tuple[Annotated[Words, AfterValidator(_variable_name)], ...]
 
@@ -75,6 +85,10 @@ class Terms(Section):
         """Whether what else was called in the turn matters."""
         return bool(self.at_most or self.after or self.then or self.required)
 
+    def about(self, folder: Path) -> str:
+        """What a person must know who consents to a call. `folder` is where paths begin."""
+        return ""
+
 
 class FilesTerms(Terms):
     """Folders whose files are seen. `write`: true for all of them, or those that may be changed,
@@ -89,6 +103,10 @@ class FilesTerms(Terms):
         if isinstance(self.write, bool):
             return dict.fromkeys(self.roots, self.write)
         return {**dict.fromkeys(self.roots, False), **dict.fromkeys(self.write, True)}
+
+    def about(self, folder: Path) -> str:
+        """The folders."""
+        return f"in {', '.join(_absolute(folder, each) for each in self.folders)}"
 
 
 class HttpTerms(Terms):
@@ -109,6 +127,12 @@ class PythonTerms(Terms):
     network: bool = False
     env: Variables = ()
 
+    def about(self, folder: Path) -> str:
+        """Whether it may use the network, and what it sees."""
+        return ", ".join(
+            filter(None, ("with the network" if self.network else "", _sees(self.env)))
+        )
+
 
 class ShellTerms(Terms):
     """Commands run in `folder`, each asked for unless the definition says `rule: allow`."""
@@ -118,6 +142,10 @@ class ShellTerms(Terms):
     folder: Words = "."
     env: Variables = ()
 
+    def about(self, folder: Path) -> str:
+        """Where it runs, and what it sees."""
+        return ", ".join(filter(None, (f"in {_absolute(folder, self.folder)}", _sees(self.env))))
+
 
 class OwnTerms(Terms):
     """A function by import path. Without `effect`: what it declares itself, or world."""
@@ -125,6 +153,10 @@ class OwnTerms(Terms):
     effect: Effect | None = None
     seconds: Number = Field(default=settings.TOOL_SECONDS, gt=0, le=86_400)
     env: Variables = ()
+
+    def about(self, folder: Path) -> str:
+        """What it sees."""
+        return _sees(self.env)
 
 
 class AgentsTerms(Terms):

@@ -7,6 +7,7 @@ it writes is committed to the state database and on its way to LanceDB, as in a 
 from collections.abc import Callable
 from pathlib import Path
 
+from pagemind.runtime.approvals import Approvals
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import registry_of
 from pagemind.runtime.clock import Clock
@@ -51,6 +52,7 @@ class AgentWriter(AgentReader, TiersWriter):
             archives=archives,
             shared_blocks=shared_blocks,
         )
+        self.lapsed: list[str] = []  # calls that waited for a person, and what became of them
         self._hold(registered.id, write_back, lock)
 
     @property
@@ -59,6 +61,7 @@ class AgentWriter(AgentReader, TiersWriter):
 
     def _load(self) -> QueueManager:
         manager = super()._load()
+        self._approvals = Approvals(self.state.database, manager, self.lapsed)
         if self.state.history.epoch() is None:
             manager.load()  # begins the first epoch: what is recorded now belongs to its queue
         take_up(self.state, manager.context.core, self.shared_blocks, tell=manager.append)
@@ -72,14 +75,17 @@ class AgentWriter(AgentReader, TiersWriter):
 
     @property
     def time_machine(self) -> TimeMachine:
-        """Rewind, undo, bring back. A call that a dead process left open gets its result first."""
+        """Rewind, undo, bring back. A call that waits for a person, or that a dead process left
+        open, gets its result first."""
         registry = registry_of(self.definition, self.protocol, state=self.state)
         effects = {tool.name: tool.effect for tool in registry}
 
         def effect(name: str) -> str:
             return effects.get(name, "world")
 
-        mend(self.queue_manager, effect)
+        manager = self.queue_manager
+        self._approvals.lapse()
+        mend(manager, effect)
         return TimeMachine(
             self.name,
             self.state,

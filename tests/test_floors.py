@@ -23,7 +23,7 @@ FLOORS: dict[int, str] = {
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline
-          approvals turn_rules earlier usual_words shared_copies archival_memory
+          approvals turn_rules earlier acceptance usual_words shared_copies archival_memory
           core_editor attachment page_reader page_finder passage_reader part_size pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
@@ -32,8 +32,8 @@ FLOORS: dict[int, str] = {
     5: "turn heartbeat model_caller loop agent feedback errand structured mcp",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
-          replay setup house together sharers tasks memory_answers search_answer awake http
-          mcp_server""",
+          replay replayed_consent setup house together sharers tasks memory_answers search_answer
+          awake http mcp_server""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}

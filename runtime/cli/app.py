@@ -14,6 +14,7 @@ import typer
 
 from pagemind.runtime.cli import (
     agents,
+    agents_accept,
     agents_fork,
     agents_judge,
     agents_portable,
@@ -151,6 +152,7 @@ COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
         agents_portable.import_file,
         "pagemind agents import ada.pmz --as eva",
     ),
+    (HOUSE, "agents accept", agents_accept.accept, "pagemind agents accept eva"),
     (HOUSE, "tasks list", tasks.list_tasks, "pagemind tasks list"),
     (HOUSE, "tasks show", tasks.show, "pagemind tasks show facts"),
     (HOUSE, "tasks logs", tasks.logs, "pagemind tasks logs facts --last 20"),

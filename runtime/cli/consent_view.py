@@ -37,8 +37,9 @@ def _seen(letter: str) -> str:
 def rows_of(request: "ApprovalRequest", width: int, most: int | None = None) -> list[str]:
     """The call in lines of a terminal so wide. Of more than `most`, the middle is left out, and the
     line in its place says how much that is."""
-    reach = _REACH[request.effect]
-    rows = [f"{exact(request.agent)} wants to call {exact(request.name)} ({reach})"]
+    about = f", {exact(request.about)}" if request.about else ""
+    told = f"{_REACH[request.effect]}{about}"
+    rows = [f"{exact(request.agent)} wants to call {exact(request.name)} ({told})"]
     for name, value in request.arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         rows.append(f"  {exact(name)}:")

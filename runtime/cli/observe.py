@@ -39,6 +39,8 @@ def observe(
         try:
             with runtime.writer(name, wait=wait) as writer:
                 message_id = writer.observe(said, source=source, speaker=speaker).short_id
+                for lapsed in writer.lapsed:
+                    say(lapsed)
         except AgentInUse:
             runtime.leave(name, "observe", {"text": said, "source": source, "speaker": speaker})
             message_id = None

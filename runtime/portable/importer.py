@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pagemind.runtime.acceptance import imported, reach_of, same_definition
+from pagemind.runtime.approvals import no_copy_waits
 from pagemind.runtime.boot import zone_of
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import AgentExists, BadExport, PagemindError, StorageError, UserError
+from pagemind.runtime.function_executor import ONCE
 from pagemind.runtime.model import Embedder, EmbeddingIdentity
 from pagemind.runtime.naming import checked_name
 from pagemind.runtime.outbox import Tier
@@ -173,13 +176,23 @@ class _Import:
         """Inside the transaction: what is no table, trust, and whether all of it is an agent."""
         database = state.database
         for key, value in self._manifest.meta.items():
-            if key not in META_LEFT_OUT:
+            if key not in META_LEFT_OUT and not key.startswith(ONCE):
                 database.set_meta(key, value)
-        database.set_meta("definition", self._stored)
+        before = database.meta("definition")
+        if not before or not same_definition(before, self._stored):
+            database.set_meta("definition", self._stored)
+            imported(database)
+            self._note_reach()
+        no_copy_waits(state)
         check(state, str(self._path))
         if lowered := lower(database, untrusted=self._untrusted):
             why = "as asked" if self._untrusted else "they were higher than their origin allows"
             self._notes.append(f"trust of {lowered:,} rows was lowered: {why}")
+
+    def _note_reach(self) -> None:
+        """What it may reach, which stays closed until a person has seen it."""
+        if lines := reach_of(json.loads(self._stored)):
+            self._notes += [f"closed until `pagemind agents accept` opens it: {x}" for x in lines]
 
     def _blobs(self, folder: Path) -> None:
         for name, file in self._files.items():

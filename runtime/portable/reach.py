@@ -30,6 +30,7 @@ def definition_in(
         stored = None
     if not isinstance(stored, dict) or not _is_stored(stored):
         raise BadExport(f"{path}: its definition.json is not a definition")
+    stored.pop("folder", None)  # of the machine that it comes from
     value, unset = resolve_all(stored["definition"], environ)
     for written in _paths(value.get("system")):
         if written not in stored["prompts"]:

@@ -10,13 +10,16 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from pagemind.runtime.mcp_use import read_servers
 from pagemind.runtime.portable.tables import Table, Values
 from pagemind.runtime.settings import SECRET_MIN_CHARS
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.passages import digest
+from pagemind.runtime.tool_use import read_uses
 
 _SECRET_NAME = re.compile(
     r"(?:^|[_\W])(?:api_?key|access_?key|keys?|token|secret|passw(?:or)?d|passphrase|credentials?"
@@ -37,10 +40,15 @@ class Secrets:
         self.left_out: list[str] = []
         self.definition: dict[str, Any] = copy.deepcopy(dict(stored))
         written = self.definition.get("definition", {})
+        self.definition.pop("folder", None)  # where it lay on this machine
+        if "source" in self.definition and Path(self.definition["source"]).is_absolute():
+            self.definition["source"] = Path(self.definition["source"]).name
         names = {name for name in environ if _SECRET_NAME.search(name)}
         model = written.get("model") if isinstance(written, dict) else None
         if isinstance(model, dict):
             names |= self._clean(model, "model")
+        if isinstance(written, dict):
+            names |= tool_variables(written.get("tools"))
         values = {name: environ[name] for name in names if name in environ}
         self._values: list[tuple[str, str]] = []
         for name, value in sorted(values.items(), key=lambda each: (-len(each[1]), each[0])):
@@ -154,8 +162,19 @@ def _is_literal(text: str) -> bool:
     return bool(re.sub(r"^(?:bearer|basic|token)\b", "", rest.strip(), flags=re.I).strip())
 
 
+def tool_variables(tools: Any) -> set[str]:
+    """The variables that functions may see."""
+    if not isinstance(tools, list):
+        return set()
+    names = {name for use in read_uses(tools)[0] for name in getattr(use.terms, "env", ())}
+    for server in read_servers(tools)[0]:
+        names |= {*server.terms.env, *filter(None, [server.terms.token_env])}
+    return names
+
+
 def variables(stored: Mapping[str, Any]) -> list[str]:
     """The variables that a stored definition needs, by name."""
     text = json.dumps(stored.get("definition", {}))
-    found = set(_REFERENCE.findall(text)) | set(re.findall(r'"api_key_env": "(\w+)"', text))
+    found = tool_variables(stored.get("definition", {}).get("tools"))
+    found |= set(_REFERENCE.findall(text)) | set(re.findall(r'"api_key_env": "(\w+)"', text))
     return sorted(found)

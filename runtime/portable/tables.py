@@ -46,9 +46,12 @@ LEFT_OUT = {
 # Keys of meta that are one home's own, or stand elsewhere in the file.
 META_LEFT_OUT = frozenset(
     {
+        "accepted",
         "agent_id",
+        "approval",
         "definition",
         "embedding",
+        "imported",
         "mcp",
         "reembedding",
         "shared_blocks",

@@ -11,7 +11,7 @@ from typing import Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import PagemindError, StorageError
-from pagemind.runtime.person import ApprovalRequest
+from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.tasks.asking import UNKNOWN, ByPolicy
 from pagemind.runtime.tasks.failing import ActionFailed
 from pagemind.runtime.tasks.job import Job
@@ -50,9 +50,10 @@ def call(
         choice = choose(f"{action.call} {given} was cut off: did it happen?", UNKNOWN)
     if unsure and choice == "skip":
         return {"result": "", "unknown": True, "effect": effect}
-    _permit(job, agent, action, arguments, id, consenting)
+    consent = _permit(job, agent, action, arguments, id, consenting)
     try:
-        return {"result": agent.call(action.call, arguments, id=id), "effect": effect}
+        result = agent.call(action.call, arguments, id=id, consent=consent)
+        return {"result": result, "effect": effect}
     except StorageError:
         raise
     except PagemindError as error:
@@ -68,14 +69,15 @@ def _permit(
     arguments: Mapping[str, Any],
     id: str,
     consenting: Consenting,
-) -> None:
-    """By the rule that the agent has for the function. Raises ActionFailed, Waits."""
+) -> Consent | None:
+    """By the rule that the agent has for the function; None where it needs none. Raises
+    ActionFailed, Waits."""
     assert action.call is not None
     rule = agent.loop.functions.rule(action.call)
     if rule == "deny":
         raise ActionFailed(f"{action.call} is not allowed for this agent")
     if rule != "ask":
-        return
+        return None
     effect = agent.loop.effect(action.call)
     request = ApprovalRequest(agent.name, 0, id, action.call, dict(arguments), effect)
     policy = action.on_approval or job.task.spec.on_approval
@@ -83,3 +85,4 @@ def _permit(
     if not consent.allowed:
         reason = f": {consent.reason}" if consent.reason else ""
         raise ActionFailed(f"{action.call} was not run: it was declined{reason}")
+    return consent

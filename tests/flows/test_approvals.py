@@ -3,13 +3,15 @@
 from pathlib import Path
 
 import pytest
-from kernel_kit import agent_at, small
+from kernel_kit import agent_at, runtime_at, small
 
+from pagemind.runtime.approvals import pending_in
 from pagemind.runtime.definition import parse_definition
-from pagemind.runtime.errors import DefinitionError, UserError
+from pagemind.runtime.errors import DefinitionError, NeedsApproval, ToolFailed, UserError
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.person import ApprovalRequest, Consent, ScriptedPerson
 from pagemind.runtime.testing import ScriptedModel, call
+from pagemind.runtime.writer import AgentWriter
 
 SHELL = small(4096, "{shell: {seconds: 5}}", "archival_insert", "clock_now")
 
@@ -173,3 +175,61 @@ def test_wrong_options_are_named_with_their_line() -> None:
     assert "definition:6: tools.3.python.megabytes: must be at least 64" in said
     assert "definition:6: tools.3.python.env.0: must be names of environment variables" in said
     assert "definition:8: tools.5: 'my:pkg:x' is not an import path" in said
+
+
+def test_a_call_by_hand_keeps_to_the_rule(tmp_path: Path) -> None:
+    """ask: the person who is there, or a consent; deny: never."""
+    definition = small(4096, "shell", "{clock_now: {rule: deny}}")
+    with agent_at(tmp_path, ScriptedModel(), definition) as agent:
+        with pytest.raises(NeedsApproval, match="shell asks a person"):
+            agent.call("shell", {"command": "echo hi"})
+        assert agent.call("shell", {"command": "echo hi"}, consent=Consent(True)) == "hi"
+        with pytest.raises(ToolFailed, match="declined it: no"):
+            agent.call("shell", {"command": "echo hi"}, consent=Consent(False, reason="no"))
+        with pytest.raises(ToolFailed, match="not allowed"):
+            agent.call("clock_now", {}, consent=Consent(True))
+        agent.person = person = ScriptedPerson(allow=frozenset({"shell"}))
+        assert agent.call("shell", {"command": "echo hi"}, id="t1") == "hi"
+        (asked,) = person.asked
+        assert isinstance(asked, ApprovalRequest)
+        assert (asked.call_id, asked.about) == ("t1", f"in {Path.cwd()}")
+
+
+def test_what_waits_lapses_where_it_stands(tmp_path: Path) -> None:
+    """Whoever goes back in time, or tells the agent something from beside it, has answered: it does
+    not wait for a later day, and the history is one that a provider takes."""
+
+    def writes(writer: AgentWriter) -> None:
+        writer.observe("The light went out.", source="sensor")
+
+    def goes_back(writer: AgentWriter) -> None:
+        writer.time_machine.undo()
+
+    for at, does in enumerate((writes, goes_back)):
+        model = ScriptedModel([call("shell", command="echo hi")], after="Hello.")
+        with runtime_at(tmp_path / str(at)) as runtime:
+            with runtime.agent("ada", SHELL, model=model) as agent:
+                agent.send("Say hi.")
+            with runtime.writer("ada") as writer:
+                assert pending_in(writer.state) is not None
+                does(writer)
+                assert "lapsed: it was not run" in writer.lapsed[0]
+                assert pending_in(writer.state) is None
+                assert not check_state(writer.state)
+            with runtime.agent("ada", model=model) as agent:
+                assert agent.pending() is None
+                assert agent.send("And?").text == "Hello."
+                assert not check_state(agent.state)
+
+
+def test_a_turn_that_is_taken_back_does_not_wait(tmp_path: Path) -> None:
+    """Nor when it is brought back."""
+    model = ScriptedModel([call("shell", command="echo hi")], after="Fine.")
+    with agent_at(tmp_path, model, SHELL) as agent:
+        agent.send("Say hi.")
+        agent.undo()
+        agent.bring_back()
+        assert agent.pending() is None
+        assert "not run: nobody approved" in results(agent)[0]
+        assert agent.send("So?").text == "Fine."
+        assert not check_state(agent.state)
