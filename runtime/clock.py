@@ -117,6 +117,26 @@ class SystemClock:
             return uuid7(ms, self._sequence, os.urandom(8))
 
 
+class SimulatedClock(SystemClock):
+    """The machine's clock until simulate(): then it stands, and is moved forward by hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._at: datetime | None = None
+
+    @property
+    def simulated(self) -> bool:
+        return self._at is not None
+
+    def now(self) -> datetime:
+        return self._at or super().now()
+
+    def simulate(self, at: datetime) -> None:
+        """From now on it is this time, or later: it never goes back."""
+        at = at.astimezone(UTC)
+        self._at = at if self._at is None else max(at, self._at)
+
+
 class FrozenClock:
     """A clock for tests: stands still until told otherwise, and makes the same ids every run.
 

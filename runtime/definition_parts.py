@@ -257,11 +257,10 @@ class Searching(Section):
 
 
 class ArchiveUse(Section):
-    """A shared archive that the agent's archival search looks through too; with `mode: write` it
-    has functions that store passages there, and change them."""
+    """A shared archive that the agent's archival search looks through too."""
 
     name: ArchiveName
-    mode: Literal["read", "write"] = "read"
+    mode: Literal["read"] = "read"
 
 
 class TimerSpec(Section):

@@ -285,6 +285,7 @@ TASK_ASKED_AGAIN = 3  # times a person is asked who answers something else
 TASK_AT_ONCE = 256  # inputs at the most: each has a thread, an agent and its files
 TASK_CANCEL_SECONDS = 0.5  # between two looks at whether `tasks cancel` was said
 TASK_CLUSTER_SECONDS = 10.0  # for a cluster's scheduler to answer
+TASK_LOOK_SECONDS = 5.0  # between two looks, in a `wait`, at what came for the agent
 TASK_LOSSES = 3  # workers that one input may lose before it is given up
 TASK_LEAVE_SECONDS = 5.0  # that a second Ctrl-C still waits for what runs at once
 TASK_DEPTH = 8  # tasks inside tasks

@@ -121,13 +121,14 @@ def run(
     if a part is, 4 if nothing, 5 if a budget is spent, 130 if it was stopped.
     """
     from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.clock import SimulatedClock
     from pagemind.runtime.tasks.opening import Answers
     from pagemind.runtime.tasks.task_file import load_task
 
     if go_on and restart:
         raise typer.BadParameter("not together with --restart", param_hint="--continue")
     wanted = load_task(task, given(set_ or ()))
-    with opened(home) as runtime:
+    with opened(home, clock=SimulatedClock()) as runtime:
         if dry_run:
             return _dry(runtime, wanted, model, as_json)
         answers = Answers(

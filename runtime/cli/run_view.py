@@ -95,6 +95,8 @@ def _plain(event: "TaskEvent") -> None:
         line = f"failed  {data['input']}: {data['reason']}"
     elif event.kind == "input_waits":
         line = f"waits   {data['question']}"
+    elif event.kind == "timer_fired":
+        line = f"timer   {data['timer']}, due {data['due'][:16].replace('T', ' ')}"
     elif event.kind == "action_failed":
         what = f"{data['place']} {data['action']}, attempt {data['attempt']}"
         line = f"        {what}: {data['reason']}"

@@ -11,6 +11,7 @@ from pagemind.runtime.errors import UserError
 from pagemind.runtime.settings import MAX_MESSAGE_BYTES, home_path
 
 if TYPE_CHECKING:
+    from pagemind.runtime.clock import Clock
     from pagemind.runtime.runtime import Runtime
 
 
@@ -32,7 +33,7 @@ class Watching:
             TraceFile(self.trace).close()
         return self
 
-    def open(self, home: str | None) -> "Runtime":
+    def open(self, home: str | None, clock: "Clock | None" = None) -> "Runtime":
         """The runtime of a home, watched so. Raises UserError, MissingExtra."""
         from pagemind.runtime.clock import SystemClock
         from pagemind.runtime.config import load
@@ -46,18 +47,20 @@ class Watching:
         asked = self.otel
         if not asked and home != ":memory:":
             asked = load(home_path(home)).otel or False
-        return Runtime(home, trace=recorder, watch=wanted(asked=asked))
+        return Runtime(home, clock=clock, trace=recorder, watch=wanted(asked=asked))
 
 
 UNWATCHED = Watching()
 
 
 @contextmanager
-def opened(home: str | None, watching: Watching = UNWATCHED) -> Iterator["Runtime"]:
-    """The runtime of the home, closed afterwards."""
+def opened(
+    home: str | None, watching: Watching = UNWATCHED, clock: "Clock | None" = None
+) -> Iterator["Runtime"]:
+    """The runtime of the home, closed afterwards; by default with the machine's clock."""
     from pagemind.runtime.cli import logs
 
-    with watching.open(home) as runtime:
+    with watching.open(home, clock) as runtime:
         if home != ":memory:":
             logs.keep_in(home_path(home))
         yield runtime

@@ -177,10 +177,11 @@ def resume(
     """
     from pagemind.runtime.cli.run import carry_out, consent
     from pagemind.runtime.cli.session import opened
+    from pagemind.runtime.clock import SimulatedClock
     from pagemind.runtime.tasks.opening import Answers, stored_task
     from pagemind.runtime.tasks.report import Report
 
-    with opened(home) as runtime:
+    with opened(home, clock=SimulatedClock()) as runtime:
         ledger = _ledger(runtime)
         wanted = stored_task(runtime, _outermost(ledger, Report.of(ledger, task).row))
         answers = Answers(

@@ -127,7 +127,7 @@ class Ledger:
     """All tasks of a home."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._db = database
+        self.database = self._db = database
         self._clock = clock
         self.family = TaskFamily(database)
         self.questions = TaskQuestions(database, clock)
@@ -227,6 +227,15 @@ class Ledger:
         row = self.input(task, key)
         assert row is not None
         return row
+
+    def latest(self, task: str) -> datetime | None:
+        """When something was last noted of its inputs and actions."""
+        row = self._db.one(
+            "SELECT max(at) AS at FROM (SELECT max(at) AS at FROM task_actions WHERE task = ?"
+            " UNION ALL SELECT max(begun_at) FROM task_inputs WHERE task = ?)",
+            (task, task),
+        )
+        return parse_rfc3339(row["at"]) if row and row["at"] else None
 
     def next_number(self, task: str) -> int:
         """Of an input that is not begun yet."""

@@ -4,6 +4,7 @@ task_started             task, total, done, failed, tokens, cost (from the ledge
 ├── input_started        number, label
 │   ├── action_started   place, action, attempt
 │   ├── action_done      place, action, tokens, cost
+│   ├── timer_fired      timer, due: in a `wait`
 │   └── action_failed    place, action, attempt, reason
 ├── input_waits          question
 ├── input_done
@@ -28,6 +29,7 @@ Kind = Literal[
     "input_done",
     "input_failed",
     "input_waits",
+    "timer_fired",
     "warning",
     "task_ended",
 ]

@@ -9,7 +9,7 @@ from pagemind.runtime.definition_faults import Fault
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.structured import Schema, load_schema, schema_fault
 from pagemind.runtime.tasks.named_checks import function_of
-from pagemind.runtime.tasks.parts import ONE_AT_A_TIME, Action, Check
+from pagemind.runtime.tasks.parts import ONE_AT_A_TIME, ONE_CLOCK, Action, Check
 from pagemind.runtime.tasks.results import makers
 from pagemind.runtime.tasks.spec import TaskSpec
 from pagemind.runtime.tasks.text import Text, unknown
@@ -47,6 +47,8 @@ def cross_faults(spec: TaskSpec) -> Iterator[Fault]:
             yield ("agents",), "per_input is about inputs, and there are none"
     elif spec.at_once > 1:
         yield ("at_once",), ONE_AT_A_TIME
+    if spec.clock is not None and spec.at_once > 1:
+        yield ("clock",), ONE_CLOCK
     for name in spec.vars:
         if not name.isidentifier():
             yield ("vars", name), "is no name of a variable: letters, digits and _"
@@ -110,6 +112,8 @@ def reduce_faults(spec: TaskSpec) -> Iterator[Fault]:
 
 def sub_faults(place: KeyPath, action: Action, sub: TaskSpec, file: str) -> Iterator[Fault]:
     """What a task needs from the action that runs it."""
+    if sub.clock is not None:
+        yield (*place, "sub"), f"{file} has a clock of its own: only the outermost task has one"
     for name in action.values:
         if name not in sub.vars:
             yield (*place, "set", name), f"{file}: {unknown(name, list(sub.vars))}"

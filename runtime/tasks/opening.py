@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pagemind.runtime.clock import LocalZone, SimulatedClock
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import HomeUnusable, PagemindError, UserError
 from pagemind.runtime.naming import folded
@@ -78,6 +79,25 @@ def opened(
         if inside is not None:
             ledger.family.adopt(row.id, inside.place)
     return row
+
+
+def set_clock(runtime: Runtime, ledger: Ledger, task: Task, answers: Answers) -> None:
+    """Where the file simulates the clock: it stands where the file says, or where the task was.
+    Raises UserError for a runtime whose clock cannot be set."""
+    start, clock = task.spec.clock, runtime.clock
+    if start is None:
+        return
+    if not isinstance(clock, SimulatedClock):
+        raise UserError(
+            f"{task.path.name} simulates its clock, and that of this runtime cannot be set",
+            hint="open it as Runtime(clock=SimulatedClock()), as `pagemind run` does",
+        )
+    if start.tzinfo is None:
+        start = start.replace(tzinfo=definition_of(runtime, task).zone or LocalZone())
+    clock.simulate(start)
+    row = ledger.task(task.name)
+    if row is not None and not answers.restart and (latest := ledger.latest(row.id)):
+        clock.simulate(latest)
 
 
 def undo(runtime: Runtime, ledger: Ledger, row: TaskRow, base: Path) -> None:

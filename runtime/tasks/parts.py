@@ -21,10 +21,11 @@ from pagemind.runtime.tool_use import OWN
 Many = Literal["per_input", "shared"]
 AtOnce = Annotated[Whole, Field(ge=1, le=settings.TASK_AT_ONCE)]
 ONE_AT_A_TIME = "one agent does one thing after another: several at once need  agents: per_input"
+ONE_CLOCK = "is one for all that runs: a task that simulates it does one input after another"
 OnUnknown = Literal["ask", "redo", "skip"]
 OnApproval = Literal["ask", "allow", "deny"]
 SOURCES = ("files", "tree", "lines", "csv", "jsonl", "stdin")
-VERBS = ("say", "call", "sub", "if", "repeat", "reduce", "expect", "save")
+VERBS = ("say", "call", "sub", "wait", "if", "repeat", "reduce", "expect", "save")
 
 
 def _several(value: Any) -> Any:
@@ -246,7 +247,7 @@ def _spelt_save(value: Any) -> Any:
 
 
 class Action(Section):
-    """One thing to do: the verb is one of say, call, sub, if, repeat, reduce (which says too), or
+    """One thing to do, by its verb: say, call, sub, wait, if, repeat, reduce (which says too); or
     expect and save alone."""
 
     say: Templated | None = None
@@ -261,6 +262,7 @@ class Action(Section):
     accept: Literal["partial"] | None = None
     reduce: Words | None = None
     take: Whole = Field(default=settings.TASK_TAKE, ge=2, le=1000)
+    wait: Templated | None = None
     condition: SpeltCheck | None = Field(default=None, alias="if")
     then: "tuple[Action, ...]" = ()
     otherwise: "tuple[Action, ...]" = Field(default=(), alias="else")
@@ -280,6 +282,7 @@ class Action(Section):
             ("say", self.say),
             ("call", self.call),
             ("sub", self.sub),
+            ("wait", self.wait),
             ("if", self.condition),
             ("repeat", self.repeat or None),
             ("save", self.save),
@@ -307,7 +310,7 @@ class Action(Section):
     def _fits(self) -> Self:
         named = {field.alias or name: name for name, field in type(self).model_fields.items()}
         said = {key for key, name in named.items() if name in self.model_fields_set}
-        verbs = [verb for verb in VERBS[:5] if verb in said]
+        verbs = [verb for verb in VERBS[:6] if verb in said]
         if self.reduce is not None:
             verbs = ["reduce", *(verb for verb in verbs if verb != "say")]
         if len(verbs) > 1:
@@ -334,6 +337,7 @@ _ALLOWED: dict[str, set[str]] = {
         *("reduce", "take", "say", "schema", "expect", "save", "as", "budget", "on_approval"),
         "on_error",
     },
+    "wait": {"wait", "budget", "on_approval", "on_error"},
     "if": {"if", "then", "else"},
     "repeat": {"repeat", "until", "at_most"},
     "save": {"save", "expect", "on_error"},

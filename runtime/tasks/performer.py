@@ -26,6 +26,7 @@ from pagemind.runtime.tasks.reducing import Group, Reducing, label_of, told
 from pagemind.runtime.tasks.saying import say, spent_on, words
 from pagemind.runtime.tasks.subtask import Subtask
 from pagemind.runtime.tasks.text import Text, as_text
+from pagemind.runtime.tasks.waiting import Waiting
 
 
 class Performer:
@@ -67,6 +68,8 @@ class Performer:
         elif action.call is not None:
             self._scope["result"] = self._call(action, place)["result"]
             self._keep(action, place, "result")
+        elif action.wait is not None:
+            self._wait(action, action.wait, place)
         elif action.sub is not None:
             self._scope["result"] = self._sub(action, place)["result"]
             self._keep(action, place, "result")
@@ -227,6 +230,24 @@ class Performer:
         return self._attempts.result(
             Doing(place, "sub", policy, perform, prepare, sub.spent, bounds, True, policy.tries)
         )
+
+    def _wait(self, action: Action, written: str, place: str) -> None:
+        waiting = Waiting(self._job, self._agent, action, partial(self._consent, place))
+
+        def prepare(why: str) -> Result:
+            return {"until": waiting.time_of(self._fill(Text.parse(written)))}
+
+        def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
+            waiting.until(row.result, purse, row.spent)
+            return dict(row.result)
+
+        policy, bounds = self._policy(action), action.budget or self._job.task.spec.budget.action
+        done = self._attempts.result(
+            Doing(
+                place, "wait", policy, perform, prepare, waiting.spent, bounds, tries=policy.tries
+            )
+        )
+        waiting.is_over(done)
 
     def _expect(self, action: Action, check: Check, place: str) -> None:
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:

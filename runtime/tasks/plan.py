@@ -248,7 +248,7 @@ def _model(runtime: Runtime, task: Task, definition: AgentDefinition, asked: str
 def _lines(actions: tuple[Action, ...], place: str, subs: Mapping[str, Plan]) -> Iterator[str]:
     for at, action in enumerate(actions, 1):
         here = f"{place}.{at}"
-        said = " ".join((action.say or action.call or action.sub or "").split())
+        said = " ".join((action.say or action.call or action.sub or action.wait or "").split())
         short = said if len(said) <= 60 else f"{said[:59]}…"
         bound = f" at most {action.at_most} times" if action.at_most else ""
         if action.reduce is not None:

@@ -29,9 +29,9 @@ from pagemind.runtime.tasks.hands import Hands, OneByOne, in_threads
 from pagemind.runtime.tasks.hired import Hired, Hiring
 from pagemind.runtime.tasks.inputs import Input, Source
 from pagemind.runtime.tasks.job import Ended, Inside, Job
-from pagemind.runtime.tasks.opening import Answers, check_functions, lock_of, opened
+from pagemind.runtime.tasks.opening import Answers, check_functions, lock_of, opened, set_clock
 from pagemind.runtime.tasks.outputs import Outputs
-from pagemind.runtime.tasks.parts import ONE_AT_A_TIME
+from pagemind.runtime.tasks.parts import ONE_AT_A_TIME, ONE_CLOCK
 from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.tasks.report import Report, write_report
 from pagemind.runtime.tasks.sending import Outside, Sending
@@ -79,6 +79,7 @@ def run_task(
         lock = lock_of(runtime.home.path / "tasks", task.name)
         lock.acquire(wait)
         stack.callback(lock.release)
+        set_clock(runtime, ledger, task, answers)
         row = opened(runtime, ledger, task, answers)
         purse = Purse("task", task.spec.budget.task, ledger.spent(row.id))
         job = Job(
@@ -196,6 +197,8 @@ def _checked(task: Task, at_once: int | None, executor: Executor | str | None) -
     number = task.spec.at_once if at_once is None else at_once
     if not 1 <= number <= TASK_AT_ONCE:
         raise UserError(f"at_once is {number}: it may be 1 to {TASK_AT_ONCE}")
+    if task.spec.clock is not None and (number > 1 or executor is not None):
+        raise UserError(f"the clock {ONE_CLOCK}")
     if executor is not None:
         if task.spec.agents != "per_input":
             raise UserError(f"an executor has many workers, and {ONE_AT_A_TIME}")

@@ -5,7 +5,8 @@ ledger before it is said: after a kill the same text goes to the same turn, whic
 answer or is taken up where it was.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pagemind.runtime.agent import Agent
@@ -42,6 +43,18 @@ def words(written: str, why: str) -> str:
 Consenting = Callable[[ApprovalRequest], Consent]  # raises Waits
 
 
+@contextmanager
+def held_to(job: Job, agent: Agent, action: Action, purse: Purse) -> Iterator[None]:
+    """Turns take no more than what is left, and who consents to calls is as the action says."""
+    before, person = agent.limits, agent.person
+    agent.limits = purse.limits(before)
+    agent.person = ByPolicy(action.on_approval or job.task.spec.on_approval, job.asking.person)
+    try:
+        yield
+    finally:
+        agent.limits, agent.person = before, person
+
+
 def say(
     job: Job,
     agent: Agent,
@@ -55,23 +68,18 @@ def say(
     """One turn, within what is left of the budgets; its reply and data. A call in it that wants
     consent is asked about by `consenting`. Raises ActionFailed, Waits, Cancelled."""
     schema = job.task.schema(action.json_schema)
-    before, person = agent.limits, agent.person
-    agent.limits = purse.limits(before)
-    policy = action.on_approval or job.task.spec.on_approval
-    agent.person = ByPolicy(policy, job.asking.person)
     held = {"text": text}
     id = _fresh(agent, id)
     try:
-        turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
-        while turn.stop_reason == "approval" and (request := agent.pending()) is not None:
-            agent.approve(consenting(request), cancel=job.cancel)
-            # The same id again gives what the turn came to.
+        with held_to(job, agent, action, purse):
             turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
+            while turn.stop_reason == "approval" and (request := agent.pending()) is not None:
+                agent.approve(consenting(request), cancel=job.cancel)
+                # The same id again gives what the turn came to.
+                turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
     except (LimitExceeded, UserError) as error:
         fatal = isinstance(error, LocalModelError)
         raise ActionFailed(error.message, held, fatal=fatal, hint=error.hint) from None
-    finally:
-        agent.limits, agent.person = before, person
     _must_be_answered(turn, held)
     if schema is not None and turn.data is None:
         # It was told what is wrong, several times: the whole of it is said anew.

@@ -76,6 +76,8 @@ def texts_of(path: KeyPath, action: Action) -> Iterator[tuple[KeyPath, Text]]:
     """The texts with variables of one action, without those inside it."""
     if action.say is not None:
         yield (*path, "say"), Text.parse(action.say)
+    if action.wait is not None:
+        yield (*path, "wait"), Text.parse(action.wait)
     for name, value in action.arguments.items():
         if isinstance(value, str):
             yield (*path, "with", name), Text.parse(value)
@@ -116,7 +118,7 @@ def _walk(
         scope = _made(action, scope, schema_of)
         for place, text in texts_of(here, action):
             # What an action says is filled before it runs, all else of it after.
-            known = before if place[len(here)] in ("say", "with", "set") else scope
+            known = before if place[len(here)] in ("say", "wait", "with", "set") else scope
             if action.reduce is not None and place[len(here)] == "say":
                 known = known.knowing(results=None, count=())
             faults += [(place, fault) for each in text.paths if (fault := known.fault(each))]

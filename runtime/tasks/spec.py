@@ -1,5 +1,6 @@
 """TaskSpec: a task file as it is written, its sections checked each by itself (parts.py)."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
@@ -59,6 +60,18 @@ def _task_name(value: str) -> str:
     return agent_name(value)
 
 
+def _instant(value: Any) -> Any:
+    if not isinstance(value, str | datetime):
+        raise ValueError("must be a day and a time, such as 2026-03-02 08:00")
+    try:
+        return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is no day and time: write 2026-03-02 08:00") from None
+
+
+Instant = Annotated[datetime, BeforeValidator(_instant)]
+
+
 class TaskSpec(Section):
     """A task file as it is written."""
 
@@ -72,6 +85,7 @@ class TaskSpec(Section):
     agents: Many = "shared"
     at_once: AtOnce = 1
     inputs: Inputs | None = None
+    clock: Instant | None = None
     vars: dict[str, Annotated[str | None, BeforeValidator(_variable)]] = Field(default_factory=dict)
     do: Annotated[tuple[Action, ...], AfterValidator(_not_empty)]
     at_end: tuple[Action, ...] = ()
