@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
 
@@ -146,6 +147,21 @@ class Timer:
     made_by: str
     fired: int
     fired_for: datetime | None
+
+    def as_json(self, agent: str) -> dict[str, Any]:
+        """An item of `schedules list`."""
+        return {
+            "agent": agent,
+            "id": self.id,
+            "name": self.name,
+            "when": self.when,
+            "message": self.message,
+            "due_at": rfc3339(self.due_at),
+            "zone": self.zone,
+            "made_by": self.made_by,
+            "fired": self.fired,
+            "fired_for": rfc3339(self.fired_for) if self.fired_for else None,
+        }
 
 
 class Timers(Protocol):

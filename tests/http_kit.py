@@ -1,7 +1,7 @@
 """What tests of HTTP share: a home that is served on loopback, asked by a real client."""
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,13 +81,22 @@ def served(
         if not home_.runtime.home.exists("ada"):
             named = (tools,) if tools else ()
             home_.runtime.create("ada", small(2048, *named, more=more))
-        with home_.keeper() as keeper:
-            server = HttpServer(home_.runtime, keeper, parse_address("127.0.0.1:0"), token)
-            server.start()
-            try:
-                with httpx.Client(
-                    base_url=server.address.url, timeout=SECONDS, trust_env=False
-                ) as client:
-                    yield Served(home_, keeper, server, client)
-            finally:
-                server.stop()
+        with served_house(home_, token) as found:
+            yield found
+
+
+@contextmanager
+def served_house(
+    house: House, token: Token | None = None, only: Collection[str] | None = None
+) -> Iterator[Served]:
+    """The agents of a house, at a free port."""
+    with house.keeper(only=only) as keeper:
+        server = HttpServer(house.runtime, keeper, parse_address("127.0.0.1:0"), token, only)
+        server.start()
+        try:
+            with httpx.Client(
+                base_url=server.address.url, timeout=SECONDS, trust_env=False
+            ) as client:
+                yield Served(house, keeper, server, client)
+        finally:
+            server.stop()

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("litellm", "lancedb", "pyarrow", "numpy", "onnxruntime", "xllamacpp", "tiktoken")
+HEAVY = (
+    *("litellm", "lancedb", "pyarrow", "numpy", "onnxruntime", "xllamacpp", "tiktoken"),
+    *("starlette", "uvicorn"),
+)
 
 # Imports one module under an audit of what it does. Reading files is what importing is; writing,
 # connecting, starting a process or a thread is not.
@@ -67,7 +70,9 @@ def test_importing_every_module_has_no_side_effect(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["chat", "--help"], ["memory", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["chat", "--help"], ["memory", "--help"], ["up", "--help"]]
+)
 def test_help_loads_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
     """`pagemind --help` and the help of a command answer without models or stores."""
     code = (

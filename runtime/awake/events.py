@@ -1,6 +1,7 @@
 """AwakeEvent: what an awake home tells whoever watches it.
 
 awake                    agents, timers, waiting, aside (events)
+├── listening            url, token (whether one is asked for)
 ├── timer_fired          agent, timer, due_at, missed
 ├── file_taken           agent, file
 ├── file_failed          agent, file, reason
@@ -18,6 +19,7 @@ from typing import Any, Literal
 
 Kind = Literal[
     "awake",
+    "listening",
     "timer_fired",
     "file_taken",
     "file_failed",

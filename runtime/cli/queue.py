@@ -1,14 +1,11 @@
 """`pagemind queue`: events that wait for `pagemind up`, and those that were put aside."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pagemind.runtime.cli.options import AsJson, HomeFolder
 from pagemind.runtime.cli.schedules import AnyAgent
-
-if TYPE_CHECKING:
-    from pagemind.runtime.state.mailbox import Mail
 
 Numbers = Annotated[
     list[int], typer.Argument(metavar="NUMBER…", help="As `queue list` shows them.")
@@ -26,7 +23,7 @@ def list_queue(agent: AnyAgent = None, as_json: AsJson = False, home: HomeFolder
         wanted = runtime.home.find(agent).id if agent else None
         found = [(runtime.home.of_id(m.agent).name, m) for m in mailbox.all(wanted)]
     if as_json:
-        listing([_item(name, mail) for name, mail in found])
+        listing([mail.as_json(name) for name, mail in found])
     elif found:
         rows = [
             [
@@ -67,19 +64,3 @@ def drop(numbers: Numbers, home: HomeFolder = None) -> None:
         for number in numbers:
             mailbox.take(number)
     print(f"{plural(len(numbers), 'event')} dropped")
-
-
-def _item(name: str, mail: "Mail") -> dict[str, Any]:
-    from pagemind.runtime.clock import rfc3339
-
-    return {
-        "number": mail.number,
-        "agent": name,
-        "id": mail.id,
-        "kind": type(mail.event).__name__,
-        "status": "aside" if mail.aside else "waits",
-        "at": rfc3339(mail.at),
-        "text": mail.event.text,
-        "tries": mail.tries,
-        "why": mail.why,
-    }

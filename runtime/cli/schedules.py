@@ -1,7 +1,7 @@
 """`pagemind schedules`: the timers of agents."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ def list_schedules(
         found = [(name, one) for name in names for one in runtime.timers(name).all()]
     found.sort(key=lambda each: each[1].due_at)
     if as_json:
-        listing([_item(name, one) for name, one in found])
+        listing([one.as_json(name) for name, one in found])
     else:
         print_timers(found)
 
@@ -128,27 +128,10 @@ def _show(agent: str, one: "Timer", as_json: bool, line: str) -> None:
     from pagemind.runtime.cli.render import answer, one_line
 
     if as_json:
-        answer(_item(agent, one))
+        answer(one.as_json(agent))
     else:
         print(one_line(line))
 
 
 def _due(one: "Timer") -> str:
     return f"{one.due_at:%a %Y-%m-%d %H:%M %Z}"
-
-
-def _item(agent: str, one: "Timer") -> dict[str, Any]:
-    from pagemind.runtime.clock import rfc3339
-
-    return {
-        "agent": agent,
-        "id": one.id,
-        "name": one.name,
-        "when": one.when,
-        "message": one.message,
-        "due_at": rfc3339(one.due_at),
-        "zone": one.zone,
-        "made_by": one.made_by,
-        "fired": one.fired,
-        "fired_for": rfc3339(one.fired_for) if one.fired_for else None,
-    }

@@ -11,6 +11,7 @@ from pagemind.runtime.cli.shell_completion import agent_names
 
 if TYPE_CHECKING:
     from pagemind.runtime.awake.awake import Awake
+    from pagemind.runtime.cli.serving import Serving
 
 Agents = Annotated[
     list[str] | None,
@@ -36,6 +37,20 @@ def up(
     at_once: Annotated[
         int, typer.Option("--at-once", metavar="N", min=1, help="Agents in a turn together.")
     ] = 8,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            "--http",
+            metavar="HOST:PORT",
+            help="Serve the agents to other programs there, such as 127.0.0.1:8080 (docs/http.md).",
+        ),
+    ] = None,
+    token_env: Annotated[
+        str | None,
+        typer.Option(
+            "--token-env", metavar="NAME", help="With --http: the variable that holds the token."
+        ),
+    ] = None,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> int:
@@ -46,13 +61,16 @@ def up(
     keeps awake is refused with 75 (docs/awake.md).
     """
     from pagemind.runtime.awake.awake import Awake
+    from pagemind.runtime.cli.serving import serving
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.cli.up_view import telling
 
     folders = folders_of(inbox or ())
     with opened(home) as runtime, telling(as_json=as_json) as tell:
-        awake = Awake(runtime, only=agents or None, inboxes=folders, at_once=at_once, tell=tell)
-        return keep_awake(awake)
+        only = agents or None
+        awake = Awake(runtime, only=only, inboxes=folders, at_once=at_once, tell=tell)
+        with serving(runtime, awake.keeper, http, token_env, only, tell) as server:
+            return keep_awake(awake, server)
 
 
 def folders_of(pairs: Sequence[str]) -> dict[str, Path]:
@@ -66,14 +84,20 @@ def folders_of(pairs: Sequence[str]) -> dict[str, Path]:
     return found
 
 
-def keep_awake(awake: "Awake") -> int:
+def keep_awake(awake: "Awake", server: "Serving | None" = None) -> int:
     """Until a signal; the exit code."""
     from pagemind.runtime.cli.stop_signals import stop_signals
 
     with stop_signals(insists=lambda: awake.keeper.stop(grace=0.0)) as stop:
         with awake:
+            if server is not None:
+                server.start()
             awake.run(stop.event)
+            if server is not None:
+                server.drain()
             ended = awake.stop(why=stop.why)
+        if server is not None:
+            server.stop()
         if not ended:
             stop.leave_at_once()
         return stop.code

@@ -62,6 +62,8 @@ def _what(kind: str, data: Any) -> str:
         if data["waiting"]:
             said += f", {plural(data['waiting'], 'event')} waiting"
         return said + (f", {data['aside']:,} put aside" if data["aside"] else "")
+    if kind == "listening":
+        return f"serves {data['url']}" + (", with a token" if data["token"] else "")
     if kind == "timer_fired":
         missed = f", {data['missed']:,} missed before" if data["missed"] else ""
         return f"timer {data['timer']} fired, due {data['due_at'][:19]}Z{missed}"

@@ -3,7 +3,7 @@
 Whatever a route raises becomes an answer in faults.py.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -32,9 +32,13 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/agents/{agent}/history", rest.history),
     ("POST", "/agents/{agent}/messages", rest_turns.messages),
     ("POST", "/agents/{agent}/observations", rest_turns.observations),
-    ("GET", "/agents/{agent}/pending", rest_turns.pending),
+    ("GET", "/agents/{agent}/pending", rest.pending),
     ("POST", "/agents/{agent}/pending/{id}/approve", rest_turns.approve),
     ("POST", "/agents/{agent}/pending/{id}/deny", rest_turns.deny),
+    ("GET", "/agents/{agent}/queue", rest.queue),
+    ("GET", "/agents/{agent}/schedules", rest.schedules),
+    ("POST", "/agents/{agent}/schedules", rest_turns.schedule),
+    ("DELETE", "/agents/{agent}/schedules/{id}", rest_turns.cancel_schedule),
     ("GET", "/agents/{agent}/search", rest.find),
     ("GET", "/agents/{agent}/blocks", rest.blocks),
     ("GET", "/agents/{agent}/blocks/{target}/history", rest.versions),
@@ -48,19 +52,25 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
 
 def make_app(service: Service, token: Token | None) -> ASGIApp:
     """The application, behind its guard."""
+    handlers: dict[str, dict[str, Handler]] = {}
+    for method, path, handler in ROUTES:
+        handlers.setdefault(path, {})[method] = handler
     routes = [
-        Route(path, _answering(service, handler), methods=[method])
-        for method, path, handler in ROUTES
+        Route(path, _answering(service, by_method), methods=list(by_method))
+        for path, by_method in handlers.items()
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _unrouted})
     app.router.redirect_slashes = False
     return Guard(app, token)
 
 
-def _answering(service: Service, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _answering(
+    service: Service, handlers: Mapping[str, Handler]
+) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
-            return await handler(service, request)
+            method = "GET" if request.method == "HEAD" else request.method
+            return await handlers[method](service, request)
         except ClientLeft:
             return Response(status_code=499)  # nobody reads it
         except Exception as error:

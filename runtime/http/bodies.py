@@ -10,11 +10,14 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from anyio import to_thread
 from starlette.requests import ClientDisconnect, Request
 
 from pagemind.runtime.http.faults import HttpFault
 from pagemind.runtime.message import clean_json
 from pagemind.runtime.settings import IMAGE_BYTES, IMAGES_PER_MESSAGE
+
+_LARGE = 1 << 20
 
 
 async def json_of(request: Request) -> dict[str, Any]:
@@ -23,6 +26,12 @@ async def json_of(request: Request) -> dict[str, Any]:
         data = await request.body()
     except ClientDisconnect:
         raise HttpFault(400, "the body was cut off") from None
+    if len(data) < _LARGE:
+        return _object(data)
+    return await to_thread.run_sync(_object, data)  # others are served meanwhile
+
+
+def _object(data: bytes) -> dict[str, Any]:
     try:
         body = json.loads(data or b"{}", parse_constant=_no_constant)
     except UnicodeDecodeError:

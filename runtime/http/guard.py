@@ -2,11 +2,13 @@
 
 With a token: only who shows it. Without one, on loopback: only who calls this machine by its own
 name (a page in a browser that had its name rebound does not), and no page of another origin. No
-answer ever allows another origin to read it. Bodies are bounded in size and in time.
+answer ever allows another origin to read it. Bodies are bounded in size and in time, and so is how
+long a client may take to read.
 """
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,7 +39,8 @@ class Guard:
         except HttpFault as fault:
             await fault_of(fault).response(scope["path"])(scope, receive, send)
             return
-        await self._app(scope, _Bounded(receive), send)
+        with suppress(_DoesNotRead):
+            await self._app(scope, _Bounded(receive), _patient(send))
 
     def _admit(self, headers: Mapping[str, str], path: str) -> None:
         if path == OPEN:
@@ -97,6 +100,22 @@ def _too_large() -> HttpFault:
         f"the request has more than {SERVE_BODY_BYTES >> 20} MB",
         hint="send fewer or smaller images, or less of the history",
     )
+
+
+class _DoesNotRead(OSError):
+    """A client that takes nothing of its answer any more."""
+
+
+def _patient(send: Send) -> Send:
+    """What is sent waits for a client to read what came before, but not for ever."""
+
+    async def sending(message: Message) -> None:
+        try:
+            await asyncio.wait_for(send(message), SERVE_SILENCE_SECONDS)
+        except TimeoutError:
+            raise _DoesNotRead from None
+
+    return sending
 
 
 class _Bounded:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from starlette.requests import Request
 from starlette.responses import Response
 
+from pagemind.runtime.approvals import pending_in
 from pagemind.runtime.filters import filters_of
 from pagemind.runtime.http.bodies import check_keys
 from pagemind.runtime.http.faults import HttpFault, json_response
@@ -45,7 +46,7 @@ async def agents(service: Service, request: Request) -> Response:
     """GET /agents: as `agents list`"""
     _query(request)
     found = await service.read(service.runtime.agents)
-    return listing([each.as_json() for each in found])
+    return listing([each.as_json() for each in found if service.serves(each.id)])
 
 
 async def agent(service: Service, request: Request) -> Response:
@@ -152,6 +153,36 @@ async def page(service: Service, request: Request) -> Response:
         if written.lower() == "d0":
             return _items(pages_json(reader.state, tops=True))
         return one_page_json(reader, written)
+
+    return await _read(service, request, (), answer)
+
+
+async def pending(service: Service, request: Request) -> Response:
+    """GET /agents/{agent}/pending: the call that waits for consent, as `pending` of `send`"""
+
+    def answer(reader: AgentReader, _: "Query") -> Body:
+        waiting = pending_in(reader.state)
+        return _items([waiting.as_json()] if waiting else [])
+
+    return await _read(service, request, (), answer)
+
+
+async def schedules(service: Service, request: Request) -> Response:
+    """GET /agents/{agent}/schedules: as `schedules list`"""
+
+    def answer(reader: AgentReader, _: "Query") -> Body:
+        timers = service.runtime.timers(reader.name).all()
+        return _items([each.as_json(reader.name) for each in timers])
+
+    return await _read(service, request, (), answer)
+
+
+async def queue(service: Service, request: Request) -> Response:
+    """GET /agents/{agent}/queue: as `queue list`"""
+
+    def answer(reader: AgentReader, _: "Query") -> Body:
+        waiting = service.keeper.mailbox.all(reader.registered.id)
+        return _items([each.as_json(reader.name) for each in waiting])
 
     return await _read(service, request, (), answer)
 

@@ -26,12 +26,12 @@ from pagemind.runtime.http.bodies import (
     text_in,
     texts_in,
 )
-from pagemind.runtime.http.chat_completions import key_of
 from pagemind.runtime.http.completion import failure_of
 from pagemind.runtime.http.events import EventStream, event
 from pagemind.runtime.http.faults import HttpFault, fault_of, json_response
 from pagemind.runtime.http.rest import with_schema
 from pagemind.runtime.http.running import Begin, Running, Service
+from pagemind.runtime.http.sameness import key_of
 from pagemind.runtime.ingest import ingest_text, read_passages
 from pagemind.runtime.intake import checked_text
 from pagemind.runtime.person import Consent
@@ -40,11 +40,11 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.trace import Observer
 from pagemind.runtime.turn import TurnResult
 
-_MESSAGE = ("text", "speaker", "id", "images", "schema")
+_MESSAGE = ("text", "speaker", "id", "images", "schema", "queue")
 
 
 async def messages(service: Service, request: Request) -> Response:
-    """POST /agents/{agent}/messages {text, speaker, id, images, schema}: as `send`"""
+    """POST /agents/{agent}/messages {text, speaker, id, images, schema, queue}: as `send`"""
     body = await json_of(request)
     check_keys(body, _MESSAGE, "a message")
     text = checked_text(text_in(body, "text"))
@@ -57,6 +57,15 @@ async def messages(service: Service, request: Request) -> Response:
     if schema is not None and not isinstance(schema, dict):
         raise HttpFault(400, "'schema' must be a JSON schema", param="schema")
     name = await _name(service, request)
+    if body.get("queue") is True:
+        if schema is not None or images:
+            raise HttpFault(400, "'queue' goes with text, speaker and id", param="queue")
+
+        def leave() -> dict[str, Any]:
+            mail = service.keeper.leave(name, UserMessage(text, speaker), id=id)
+            return {"agent": name, "queued": mail.number, "id": mail.id}
+
+        return json_response(with_schema(await service.write(leave)), 202)
 
     def begin(observer: Observer, cancel: CancelToken) -> "Future[TurnResult]":
         with service.keeper.using(name) as agent:
@@ -80,19 +89,6 @@ async def messages(service: Service, request: Request) -> Response:
             return in_thread(ask)
 
     return await _turn(service, request, begin)
-
-
-async def pending(service: Service, request: Request) -> Response:
-    """GET /agents/{agent}/pending: the call that waits for consent, as `pending` of `send`"""
-    name = await _name(service, request)
-
-    def read() -> dict[str, Any]:
-        with service.keeper.using(name) as agent:
-            waiting = agent.pending()
-        items = [{**waiting.as_json(), "turn": waiting.turn}] if waiting else []
-        return {"items": items, "total": len(items)}
-
-    return json_response(with_schema(await service.read(read)))
 
 
 async def approve(service: Service, request: Request) -> Response:
@@ -120,7 +116,7 @@ async def _consent(service: Service, request: Request, *, allowed: bool) -> Resp
                         f"no call {id!r} of {name} waits for consent",
                         hint=f"GET /agents/{name}/pending says which does",
                     )
-                return agent.approve(consent, observer=observer, cancel=cancel)
+                return agent.approve(consent, call=id, observer=observer, cancel=cancel)
 
         return in_thread(go_on)
 
@@ -178,6 +174,23 @@ async def insert(service: Service, request: Request) -> Response:
             return {**done.as_json(), "left": len(items)}
 
     return json_response(with_schema(await service.write(keep)), 201)
+
+
+async def schedule(service: Service, request: Request) -> Response:
+    """POST /agents/{agent}/schedules {when, message}: as `schedules add`"""
+    body = await json_of(request)
+    check_keys(body, ("when", "message"), "a timer")
+    when, message = text_in(body, "when"), text_in(body, "message")
+    name = await _name(service, request)
+    made = await service.write(lambda: service.runtime.timers(name).add(when, message))
+    return json_response(with_schema(made.as_json(name)), 201)
+
+
+async def cancel_schedule(service: Service, request: Request) -> Response:
+    """DELETE /agents/{agent}/schedules/{id}: as `schedules cancel`"""
+    name, id = await _name(service, request), request.path_params["id"]
+    gone = await service.write(lambda: service.runtime.timers(name).cancel(id))
+    return json_response(with_schema(gone.as_json(name)))
 
 
 class _Into:

@@ -10,7 +10,7 @@ SERVE_TURNS are waited for at once.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import Cancelled, UnknownAgent
 from pagemind.runtime.http.events import left
 from pagemind.runtime.http.faults import HttpFault
-from pagemind.runtime.naming import nearest
+from pagemind.runtime.naming import folded, nearest
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import SERVE_READS, SERVE_RETRY_SECONDS, SERVE_TURNS
 from pagemind.runtime.state.home import Registered
@@ -39,25 +39,32 @@ class ClientLeft(Exception):
 
 
 class Service:
-    """What every route works with. Made before the event loop; used in it."""
+    """What every route works with. Made before the event loop; used in it. `only`: the names of
+    agents that are served; None for all, also those that are made later."""
 
-    def __init__(self, runtime: Runtime, keeper: Keeper) -> None:
+    def __init__(
+        self, runtime: Runtime, keeper: Keeper, only: Collection[str] | None = None
+    ) -> None:
         self.runtime = runtime
         self.keeper = keeper
+        self._only = None if only is None else {runtime.home.find(name).id for name in only}
         self._turns = 0
         self.draining = False  # no turn begins any more
         self._limits: dict[str, CapacityLimiter] = {}
+
+    def serves(self, agent_id: str) -> bool:
+        return self._only is None or agent_id in self._only
 
     async def find(self, name: str) -> Registered:
         """An agent. Raises UnknownAgent, which tells nothing of this machine."""
 
         def look() -> Registered:
-            home = self.runtime.home
-            if home.exists(name):
-                return home.find(name)
-            hint = nearest(
-                name, [each.name for each in home.all()], otherwise="GET /agents has all"
-            )
+            served = [each for each in self.runtime.home.all() if self.serves(each.id)]
+            for each in served:
+                if folded(each.name) == folded(name.strip()):
+                    return each
+            names = [each.name for each in served]
+            hint = nearest(name, names, otherwise="GET /agents has all of them")
             raise UnknownAgent(f"no agent is called {name!r}", hint=hint)
 
         return await self.read(look)
@@ -99,24 +106,28 @@ class Service:
         """Leaving it stops the turn, if that still runs. Raises HttpFault for one too many, and
         what `begin` does."""
         with self._place():
-            running = Running()
+            running = Running(lambda: self._begin(running, begin))
             try:
-                limiter = self._limit("turn", SERVE_TURNS)
-                # What has begun must be known here, also where the client leaves meanwhile.
-                starting = asyncio.ensure_future(
-                    to_thread.run_sync(lambda: begin(running.tell, running.cancel), limiter=limiter)
-                )
-                starting.add_done_callback(running.begun)
-                await asyncio.shield(starting)
+                await running.begin()
                 yield running
             finally:
                 running.stop()
 
+    async def _begin(self, running: "Running", begin: Begin) -> None:
+        limiter = self._limit("turn", SERVE_TURNS)
+        starting = asyncio.ensure_future(
+            to_thread.run_sync(lambda: begin(running.tell, running.cancel), limiter=limiter)
+        )
+        # What has begun must be known, also where the client leaves meanwhile.
+        starting.add_done_callback(running.begun)
+        await asyncio.shield(starting)
+
 
 class Running:
-    """One turn, waited for in the event loop that it was made in."""
+    """One turn, waited for in the event loop that it was made in. `begin` submits it."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: Callable[[], Awaitable[None]]) -> None:
+        self.begin = begin
         self.cancel = CancelToken()
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[TraceEvent | None] = asyncio.Queue()
@@ -179,7 +190,12 @@ class Running:
     async def result(self) -> TurnResult:
         """What it came to. Raises what it raised."""
         assert self._future is not None
-        return await asyncio.wrap_future(self._future)
+        result = await asyncio.wrap_future(self._future)
+        if result.stop_reason == "interrupted" and not self.cancel.cancelled:
+            # Another client waited for the same message, and left: for this one it goes on.
+            await self.begin()
+            result = await asyncio.wrap_future(self._future)
+        return result
 
     async def result_for(self, request: Request) -> TurnResult:
         """The same while the client is there. Raises ClientLeft."""

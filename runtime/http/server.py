@@ -10,6 +10,7 @@ Importing this needs no library: they are an extra.
 
 import logging
 import socket
+from collections.abc import Collection
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -42,10 +43,16 @@ def check_extra() -> None:
 
 
 class HttpServer:
-    """Made at rest. Raises MissingExtra, UserError where nobody can listen there."""
+    """Made at rest; `only` names the agents that are served, by default all. Raises MissingExtra,
+    UserError where nobody can listen there."""
 
     def __init__(
-        self, runtime: "Runtime", keeper: "Keeper", address: Address, token: Token | None
+        self,
+        runtime: "Runtime",
+        keeper: "Keeper",
+        address: Address,
+        token: Token | None,
+        only: Collection[str] | None = None,
     ) -> None:
         check_extra()
         if token is None and not address.loopback:
@@ -58,7 +65,7 @@ class HttpServer:
 
         self._socket = bound(address)
         self.address = Address(address.host, self._socket.getsockname()[1])
-        self._service = Service(runtime, keeper)
+        self._service = Service(runtime, keeper, only)
         self._server = uvicorn.Server(
             uvicorn.Config(
                 make_app(self._service, token),
@@ -76,6 +83,8 @@ class HttpServer:
                 h11_max_incomplete_event_size=SERVE_HEAD_BYTES,
             )
         )
+        # What it has to say of connections stands in our own log, and on nobody's screen.
+        logging.getLogger("uvicorn.error").parent = _log
         self._thread = Thread(target=self._run, name="http", daemon=True)
 
     def start(self) -> None:

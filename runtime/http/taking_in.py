@@ -132,10 +132,14 @@ def _told(agent: Agent, messages: Sequence[Message], speakers: Collection[str]) 
     yield _stored(event)
 
 
+def plain_text(message: Message) -> str:
+    """What was said, without its images, made comparable."""
+    return plain("\n".join(part.text for part in message.parts if isinstance(part, Text)))
+
+
 def _stored(message: Message, *, taken_in: bool = False) -> Stored:
-    text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
     images = tuple(part.sha256 for part in message.parts if isinstance(part, Blob))
-    return Stored(message.role, plain(text), images, taken_in)
+    return Stored(message.role, plain_text(message), images, taken_in)
 
 
 def take_in(agent: Agent, history: Sequence[Heard], speaker: str) -> int:

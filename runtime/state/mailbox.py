@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import IdTaken, NotFound
@@ -29,6 +30,20 @@ class Mail:
     tries: int
     aside: bool
     why: str
+
+    def as_json(self, agent: str) -> dict[str, Any]:
+        """An item of `queue list`."""
+        return {
+            "number": self.number,
+            "agent": agent,
+            "id": self.id,
+            "kind": type(self.event).__name__,
+            "status": "aside" if self.aside else "waits",
+            "at": rfc3339(self.at),
+            "text": self.event.text,
+            "tries": self.tries,
+            "why": self.why,
+        }
 
 
 class Mailbox:

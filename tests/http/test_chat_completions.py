@@ -90,6 +90,20 @@ def test_a_stream_says_what_the_answer_is(here: Served, name: str) -> None:
     assert len(here.stored(name)) == 6
 
 
+def test_a_stream_holds_what_is_said_and_no_private_thought(tmp_path: Path) -> None:
+    """With protocol heartbeat a text beside a call is the model's own."""
+
+    def thinks(request: ModelRequest) -> ModelReply:
+        return ModelReply("They greet me.", (call("send_message", message="Hello, Sam."),))
+
+    with served(tmp_path, thinks, more="protocol: heartbeat\n") as here:
+        streamed = chunks(here.chat("Hi", stream=True))
+        said = [c["delta"].get("content") for each in streamed for c in each["choices"]]
+        assert "".join(text or "" for text in said) == "Hello, Sam."
+        answer(here.chat("Hi", "Hello, Sam.", "And?"))
+        assert [text for role, text in here.stored() if role == "user"] == ["Hi", "And?"]
+
+
 def test_the_clients_of_openai_and_of_litellm_are_served(here: Served, name: str) -> None:
     """Whole and streamed, with the errors that they know."""
     import openai
@@ -157,28 +171,27 @@ def test_each_message_is_stored_once_in_any_interleaving(here: Served, data: st.
     name = next(_names)
     here.house.make(name)
     threads: list[list[str]] = [[], [], []]
+    newest: dict[int, tuple[list[str], dict[str, str]]] = {}
     told: list[str] = []
     for number in range(data.draw(st.integers(4, 9))):
         at = data.draw(st.integers(0, 2))
         thread, who = threads[at], ("sam", "kim", "sam")[at]
-        again = thread and data.draw(st.booleans())
+        again = at in newest and data.draw(st.booleans())
         if again:
-            said = thread[:-1]
+            sent, headers = newest[at]
+            headers = {**headers, "x-stainless-retry-count": "1"} if len(sent) == 1 else headers
         else:
             word = data.draw(st.sampled_from(["yes", "no"])) if thread else f"thread {at}"
-            said = [*thread, word]
-        headers = {"x-stainless-retry-count": "1"} if again and len(said) == 1 else {}
-        if not again and len(said) > 3 and data.draw(st.booleans()):
-            sent = said[-3:]
-            # A window that is like one before cannot be told from it, but by a key.
-            headers["Idempotency-Key"] = f"{at} {number}"
-        else:
-            sent = said
+            sent, headers = [*thread, word], {}
+            if len(sent) > 3 and data.draw(st.booleans()):
+                # A window that is like one before cannot be told from it, but by a key.
+                sent, headers = sent[-3:], {"Idempotency-Key": f"{at} {number}"}
+            newest[at] = sent, headers
         reply = answer(here.chat(*sent, model=name, user=who, headers=headers))
-        assert reply == f"re {said[-1]}"
+        assert reply == f"re {sent[-1]}"
         if not again:
-            thread[:] = [*said, reply]
-            told += [said[-1], reply]
+            thread += [sent[-1], reply]
+            told += [sent[-1], reply]
     assert [text for _, text in here.stored(name)] == told
 
 

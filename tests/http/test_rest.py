@@ -5,14 +5,15 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from awake_kit import asked, echo
+from awake_kit import asked, echo, house
 from cli_kit import Cli
-from http_kit import PNG, Served, served
+from http_kit import PNG, Served, served, served_house
 
 from pagemind.runtime.errors import ModelTimeout
 from pagemind.runtime.message import Blob
@@ -122,9 +123,9 @@ def test_what_cannot_be_read_is_said(here: Served, path: str, status: int, messa
 
 def test_another_method_is_405(here: Served) -> None:
     """And says which there are."""
-    refused = here.client.delete("/agents/ada")
+    refused = here.client.delete("/agents/ada/passages")
     assert refused.status_code == 405
-    assert "GET" in refused.headers["Allow"]
+    assert set(refused.headers["Allow"].split(", ")) == {"GET", "HEAD", "POST"}
 
 
 def test_a_message_answers_as_send(here: Served) -> None:
@@ -216,28 +217,61 @@ def test_what_cannot_be_said_is_a_400(
     assert here.stored() == before
 
 
+@contextmanager
+def leaving(here: Served, begun: threading.Event, **body: Any) -> Iterator[None]:
+    """A client that asks, and leaves when this is left."""
+    data = json.dumps(body).encode()
+    head = "POST /agents/ada/messages HTTP/1.1\r\nHost: localhost\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    address = (here.server.address.host, here.server.address.port)
+    with socket.create_connection(address, timeout=60) as client:
+        client.sendall(head.encode() + data)
+        assert begun.wait(60)
+        yield
+
+
+def held(here: Served, begun: threading.Event) -> None:
+    """The first turn of the model runs until it is stopped."""
+    complete = here.house.model.complete
+
+    def patient(request: ModelRequest, **more: Any) -> Any:
+        if not begun.is_set():
+            begun.set()
+            more["cancel"].wait(60)  # raises when it is stopped
+        return complete(request, **more)
+
+    here.house.model.complete = patient  # type: ignore[method-assign]  # it can be held up
+
+
 def test_a_client_that_leaves_stops_a_turn_that_it_waits_for(tmp_path: Path) -> None:
     """Also where nothing is streamed: the message stays, the turn is interrupted."""
     begun = threading.Event()
     with served(tmp_path) as here:
-        complete = here.house.model.complete
-
-        def patient(request: ModelRequest, **more: Any) -> Any:
-            begun.set()
-            more["cancel"].wait(60)
-            return complete(request, **more)
-
-        here.house.model.complete = patient  # type: ignore[method-assign]  # it can be held up
-        body = b'{"text": "Hello"}'
-        head = "POST /agents/ada/messages HTTP/1.1\r\nHost: localhost\r\n"
-        head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        address = (here.server.address.host, here.server.address.port)
-        with socket.create_connection(address, timeout=60) as other:
-            other.sendall(head.encode() + body)
-            assert begun.wait(60)
+        held(here, begun)
+        with leaving(here, begun, text="Hello"):
+            pass
         here.house.until(lambda: here.keeper.running == 0)
         (turn,) = here.client.get("/agents/ada/history").json()["items"]
         assert turn["stop_reason"] == "interrupted"
+
+
+def test_who_leaves_takes_no_answer_from_another(tmp_path: Path) -> None:
+    """A client that tries again before it is known that it left gets the answer all the same."""
+    begun = threading.Event()
+    with served(tmp_path) as here:
+        held(here, begun)
+        body = {"text": "Hello", "id": "once"}
+        said: list[httpx.Response] = []
+        again = threading.Thread(
+            target=lambda: said.append(here.client.post("/agents/ada/messages", json=body))
+        )
+        with leaving(here, begun, **body):
+            again.start()
+            callers = here.keeper._callers
+            here.house.until(lambda: any(len(callers.of(n)) > 1 for n in callers.numbers()))
+        again.join(60)
+        assert said[0].json()["text"] == "re Hello"
+        assert here.stored() == [("user", "Hello"), ("assistant", "re Hello")]
 
 
 def test_a_call_waits_for_consent_and_goes_on_when_it_has_it(tmp_path: Path) -> None:
@@ -255,7 +289,7 @@ def test_a_call_waits_for_consent_and_goes_on_when_it_has_it(tmp_path: Path) -> 
             assert ended["stop_reason"] == "approval"
             waiting = here.client.get("/agents/ada/pending").json()
             (pending,) = waiting["items"]
-            assert pending == {**ended["pending"], "turn": ended["turn"]}
+            assert pending == ended["pending"]
             other = here.client.post(f"/agents/ada/pending/other/{verdict}", json=body)
             assert other.status_code == 404
             path = f"/agents/ada/pending/{pending['id']}/{verdict}"
@@ -265,3 +299,54 @@ def test_a_call_waits_for_consent_and_goes_on_when_it_has_it(tmp_path: Path) -> 
         ran, denied = [text for role, text in here.stored() if role == "tool"]
         assert ran == "hi"
         assert "no" in denied
+
+
+def test_timers_are_set_seen_and_cancelled(here: Served, cli: Cli) -> None:
+    """As on the command line."""
+    body = {"when": "every 10 minutes", "message": "Is the kettle on?"}
+    made = here.client.post("/agents/ada/schedules", json=body)
+    assert made.status_code == 201
+    home = ("--home", str(here.house.runtime.home.path))
+    listed = here.client.get("/agents/ada/schedules").json()
+    assert listed == cli("schedules", "list", "ada", "--json", *home).json
+    assert made.json() == {"schema": 1, **listed["items"][0]}
+    refused = here.client.post("/agents/ada/schedules", json={"when": "soonish", "message": "a"})
+    assert refused.status_code == 400
+    timer = made.json()["id"]
+    assert here.client.delete(f"/agents/ada/schedules/{timer}").json()["id"] == timer
+    assert here.client.delete(f"/agents/ada/schedules/{timer}").status_code == 404
+
+
+def test_a_message_can_be_left_in_the_queue(tmp_path: Path) -> None:
+    """Nobody waits for its answer; it is on disk, and listed until its turn has ended."""
+    begun, go = threading.Event(), threading.Event()
+
+    def wait(request: ModelRequest) -> str:
+        begun.set()
+        assert go.wait(60)
+        return echo(request)
+
+    with served(tmp_path, wait) as here:
+        body = {"text": "Hello", "speaker": "sam", "id": "once", "queue": True}
+        left = here.client.post("/agents/ada/messages", json=body)
+        assert left.status_code == 202
+        assert begun.wait(60)
+        (waiting,) = here.client.get("/agents/ada/queue").json()["items"]
+        assert (waiting["number"], waiting["id"]) == (left.json()["queued"], "once")
+        go.set()
+        here.house.until(lambda: here.client.get("/agents/ada/queue").json()["total"] == 0)
+        assert here.stored()[-1] == ("assistant", "re sam: Hello")
+
+
+def test_only_the_agents_that_are_named_are_served(tmp_path: Path) -> None:
+    """Of the others nothing is told, not even that they are there."""
+    with house(tmp_path) as home:
+        home.make("ada", "bob")
+        with served_house(home, only=["ada"]) as here:
+            names = [each["name"] for each in here.client.get("/agents").json()["items"]]
+            models = [each["id"] for each in here.client.get("/v1/models").json()["data"]]
+            assert names == models == ["ada"]
+            for path in ("", "/blocks", "/pending"):
+                assert here.client.get(f"/agents/bob{path}").status_code == 404
+            refused = here.chat("Hello", model="bob")
+            assert refused.status_code == 404
