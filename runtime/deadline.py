@@ -43,6 +43,8 @@ def within(
                 f"{what} did not answer within {seconds:g} seconds and was given up; it may still"
                 " be at work"
             )
+    if raised and isinstance(raised[0], KeyboardInterrupt):  # nobody pressed it: signals go to
+        raise ToolFailed(f"{what} failed: KeyboardInterrupt")  # the main thread
     if raised:
         raise raised[0]
     return answers[0]

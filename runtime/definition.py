@@ -154,6 +154,13 @@ class AgentDefinition(Section):
         """The functions with what each may touch and its rules."""
         return self._uses
 
+    def where(self, name: str) -> str:
+        """File and line of a function's entry under `tools`."""
+        for at, entry in enumerate(self.raw.get("tools") or ()):
+            if (next(iter(entry), "") if isinstance(entry, dict) else entry) == name:
+                return self._document.where(("tools", at))
+        return self.source
+
     def within(self, functions: Collection[str]) -> Self:
         """The same with no other functions than these, no servers and no inbox; `closed` names what
         it does without."""

@@ -272,11 +272,14 @@ class FunctionExecutor:
             call = partial(tool.function, context, **arguments)
         else:
             call = partial(tool.function, **arguments)
-        # A transaction belongs to its thread; memory functions wait for nothing outside.
-        if tool.effect == "memory" or tool.seconds is None:
-            answer = call()
-        else:
-            answer = within(tool.seconds, call, tool.name, context.cancel)
+        try:
+            # A transaction belongs to its thread; memory functions wait for nothing outside.
+            if tool.effect == "memory" or tool.seconds is None:
+                answer = call()
+            else:
+                answer = within(tool.seconds, call, tool.name, context.cancel)
+        except (SystemExit, GeneratorExit) as left:  # it is not the function's to end the program
+            raise ToolFailed(f"{tool.name} failed: {type(left).__name__}: {left}") from None
         return _result(tool, answer)
 
     def _message(
@@ -351,6 +354,8 @@ def _result(tool: Tool, answer: object) -> ToolResult:
             return answer
         if isinstance(answer, bytes | bytearray | memoryview):
             return _of_bytes(bytes(answer))
+        if answer is None:
+            return ToolResult("")
         if not isinstance(answer, str):
             answer = json.dumps(answer, ensure_ascii=False, default=str)
             size = len(answer)

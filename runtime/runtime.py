@@ -194,6 +194,8 @@ class Runtime:
             if isinstance(definition, AgentDefinition)
             else load_definition(definition or configured.definition or DEFAULT_DEFINITION)
         )
+        if any(use.own for use in checked.uses):
+            self._tools(checked)  # raises with the line of what cannot be imported
         if configured.embedding and not checked.states("embedding"):
             checked = checked.stating(embedding=configured.embedding)
         if checked.context_window is not None:
@@ -518,6 +520,8 @@ class Runtime:
                 lineterm="",
             )
         )
+        if any(use.own for use in new.uses):
+            self._tools(new)
         if not apply or not diff:
             return diff
         with self._at_rest(registered, wait) as state:

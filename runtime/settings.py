@@ -314,6 +314,7 @@ PYTHON_SECONDS = 10.0
 PYTHON_MEGABYTES = 512  # of address space: the interpreter itself takes some forty
 SHELL_SECONDS = 60.0
 PROCESS_OUTPUT_BYTES = 4 << 20  # of what a process prints; it is stopped there
+PROCESS_TASKS = 64  # processes and threads that Python code may have beside those of its user
 PROCESS_FILE_BYTES = 64 << 20  # of one file that Python code writes
 MCP_SECONDS = 60.0  # of one call of an MCP server's function
 MCP_START_SECONDS = 30.0  # that a server has to start and to say what it offers

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pagemind.runtime.errors import DefinitionError
 from pagemind.runtime.tool import Tool
 from pagemind.tools.agents import list_agents, send_message_to, send_message_to_all
 from pagemind.tools.archival import (
@@ -70,9 +71,14 @@ def of_definition(definition: "AgentDefinition") -> list[Tool]:
     from pagemind.tools.own import import_tool
 
     every = {tool.name: tool for tools in GROUPS.values() for tool in tools}
-    return [
-        import_tool(use, definition.source)
-        if use.own
-        else replace(every[use.name], terms=use.terms)
-        for use in definition.uses
-    ]
+    found: dict[str, Tool] = {}
+    for use in definition.uses:
+        where = definition.where(use.name)
+        made = import_tool(use, where) if use.own else replace(every[use.name], terms=use.terms)
+        if made.name in found:
+            raise DefinitionError(
+                f"{where}: tools: {use.name}: there is a function {made.name} already",
+                hint="give one of them another name",
+            )
+        found[made.name] = made
+    return list(found.values())

@@ -1,7 +1,8 @@
 """What the function python starts: this file, by path, in a fresh interpreter. It gives up what the
 code shall not have, one thing after the other, and then runs the code from standard input.
 
-    python -I confined_python.py '{"megabytes": …, "file_bytes": …, "network": false, "write": …}'
+    python -I confined_python.py '{"megabytes": …, "file_bytes": …, "processes": …,
+                                   "network": false, "write": …}'
 
 Nothing of pagemind is imported here: the code must not find the runtime in its own process.
 docs/tools.md says what is held by the operating system, and what is not.
@@ -16,46 +17,66 @@ import struct
 import sys
 
 _LANDLOCK = {"create": 444, "add": 445, "restrict": 446}  # the same number on every machine
+_SCOPED = 0b11  # abstract sockets and signals stay among what this process starts
+_SCOPES_FROM = 6  # the version of Landlock that holds it
 _READ = (1 << 0) | (1 << 2) | (1 << 3)  # run, read file, read folder
 _WRITE = (1 << 1) | sum(1 << bit for bit in range(4, 13)) | (1 << 14)  # incl. truncate
 _REFER = 1 << 13
-# Of a filter for system calls: machine, socket, io_uring_setup (which opens sockets by itself).
-_MACHINES = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
+# Of a filter for system calls: the machine; setpgid and setsid, by which a process leaves the group
+# that is ended as one; socket and io_uring_setup, which opens sockets by itself.
+_MACHINES = {
+    "x86_64": (0xC000003E, (109, 112), (41, 425)),
+    "aarch64": (0xC00000B7, (154, 157), (198, 425)),
+}
 
 
 def _prctl_no_new_rights() -> bool:
     return bool(ctypes.CDLL(None, use_errno=True).prctl(38, 1, 0, 0, 0) == 0)
 
 
-def bound_memory(megabytes: int, file_bytes: int) -> None:
-    """Address space, size of a file, no core dumps. macOS does not hold the first."""
+def _tasks() -> int:
+    """Processes and threads of this user, which are limited as one; as far as can be seen."""
+    count = 0
+    for process in os.listdir("/proc") if sys.platform == "linux" else ():  # noqa: PTH208
+        with contextlib.suppress(OSError):
+            if process.isdigit() and os.stat(f"/proc/{process}").st_uid == os.getuid():  # noqa: PTH116
+                count += len(os.listdir(f"/proc/{process}/task"))  # noqa: PTH208
+    return count
+
+
+def bound(megabytes: int, file_bytes: int, tasks: int) -> None:
+    """Address space, size of a file, processes and threads, no core dumps. macOS does not hold the
+    first, and nothing holds the third for root."""
     import resource
 
     for what, limit in (
         (resource.RLIMIT_AS, megabytes << 20),
         (resource.RLIMIT_FSIZE, file_bytes),
+        (resource.RLIMIT_NPROC, tasks),
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(what, (limit, limit))
 
 
-def without_network() -> bool:
-    """No socket can be made by this process or its children; whether the kernel holds that."""
+def within_calls(network: bool) -> bool:
+    """This process and its children stay in their group, and without the network make no socket;
+    whether the kernel holds that."""
     machine = _MACHINES.get(platform.machine())
     if sys.platform != "linux" or machine is None or not _prctl_no_new_rights():
         return False
-    arch, socket, io_uring = machine
-    # A classic BPF program: another machine's calls or x32 ones are refused, as are those two.
+    arch, groups, sockets = machine
+    refused = [*groups, *(() if network else sockets)]
+    # A classic BPF program: another machine's calls or x32 ones are refused, as are these.
     load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
     refuse, permit = 0x00050000 | 1, 0x7FFF0000  # EPERM; allow
+    count = len(refused)
     program = [
         (load, 0, 0, 4),
-        (equal, 0, 5, arch),
+        (equal, 0, count + 3, arch),
         (load, 0, 0, 0),
-        (at_least, 3, 0, 0x40000000),
-        (equal, 2, 0, socket),
-        (equal, 1, 0, io_uring),
+        (at_least, count + 1, 0, 0x40000000),
+        *((equal, count - at, 0, number) for at, number in enumerate(refused)),
         (answer, 0, 0, permit),
         (answer, 0, 0, refuse),
     ]
@@ -79,11 +100,18 @@ def within_folders(write: str, read: "list[str]") -> bool:
     if version < 3:  # before that, truncating is not held
         return False
     handled = struct.pack("Q", _READ | _WRITE | _REFER)
+    if version >= _SCOPES_FROM:  # the second is about the network, which another filter holds
+        handled += struct.pack("QQ", 0, _SCOPED)
     rules = libc.syscall(_LANDLOCK["create"], handled, len(handled), 0)
     if rules < 0:
         return False
     try:
-        for path, rights in [(write, _READ | _WRITE | _REFER), *((each, _READ) for each in read)]:
+        whole = _READ | _WRITE | _REFER
+        for path, rights in [
+            (write, whole),
+            (os.devnull, whole),
+            *((each, _READ) for each in read),
+        ]:
             try:
                 here = os.open(path, os.O_PATH | os.O_CLOEXEC)
             except OSError:
@@ -123,11 +151,11 @@ def main() -> None:
     base = os.path.dirname(os.__file__)  # noqa: PTH120
     read = ["/usr", "/lib", "/lib64", "/bin", "/etc", "/dev", "/proc/self", base]
     read += [sys.prefix, sys.base_prefix, *sys.path]
+    tasks = _tasks() + asked["processes"]
     within_folders(asked["write"], [os.path.realpath(each) for each in read if each])
-    if not asked["network"]:
-        without_network()
+    within_calls(asked["network"])
     guard(asked["network"], asked["write"])
-    bound_memory(asked["megabytes"], asked["file_bytes"])
+    bound(asked["megabytes"], asked["file_bytes"], tasks)
     sys.argv = ["code"]
     names = {"__name__": "__main__", "__builtins__": __builtins__}
     import linecache

@@ -2,9 +2,9 @@
 the definition names."""
 
 import hashlib
+from collections.abc import Callable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any
 
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.errors import BadArguments, ToolFailed
@@ -101,16 +101,20 @@ def grep_files(
         regex: True where text is a regular expression.
         ignore_case: True where upper and lower case are the same.
     """
-    find = _matcher(text, regex=regex, ignore_case=ignore_case)
     roots, clock = Roots.of(ctx), SystemClock()
-    begun = clock.monotonic()
+    end = clock.monotonic() + GREP_SECONDS
+    find = _matcher(
+        text, regex=regex, ignore_case=ignore_case, left=lambda: end - clock.monotonic()
+    )
     lines: list[str] = []
     total = files = skipped = 0
     late = False
     for place in _under(roots, path):
         for file in _files(roots, place, name):
-            if late := late or clock.monotonic() - begun > GREP_SECONDS:
+            if late := late or clock.monotonic() > end:
                 break
+            if ctx.cancel is not None:
+                ctx.cancel.check()
             try:
                 content = text_of(roots.read(file, FILE_BYTES), file.shown)
             except ToolFailed:
@@ -146,7 +150,7 @@ def write_file(ctx: ToolContext, path: str, content: str) -> str:
     """
     roots = Roots.of(ctx)
     place = roots.find(path, write=True)
-    data = content.encode("utf-8")
+    data = _encoded(content, "utf-8")
     if len(data) > FILE_BYTES:
         raise BadArguments(f"content has {len(data):,} bytes; at most {FILE_BYTES:,} are written")
     roots.write(place, data)
@@ -183,7 +187,7 @@ def edit_file(ctx: ToolContext, path: str, old_text: str, new_text: str) -> str:
         raise ToolFailed(_not_found(place, text, old_text))
     line = _lines_of(text, old_text)[0]
     edited = text.replace(old_text, new_text)
-    roots.write(place, mark + edited.encode(codec))
+    roots.write(place, mark + _encoded(edited, codec))
     return f"{place.shown} is edited at line {line:,}"
 
 
@@ -198,8 +202,11 @@ def _files(roots: Roots, place: Place, name: str) -> list[Place]:
     return [file for file, _ in roots.walk(place) if fnmatchcase(file.steps[-1], name)]
 
 
-def _matcher(text: str, *, regex: bool, ignore_case: bool) -> Any:
-    """Gives where a line has it, or None. Raises BadArguments for a pattern that is none."""
+def _matcher(
+    text: str, *, regex: bool, ignore_case: bool, left: Callable[[], float]
+) -> Callable[[str], int | None]:
+    """Gives where a line has it, or None. Raises BadArguments for a pattern that is none. `left`
+    is how many seconds it still may take."""
     if not text:
         raise BadArguments("text is empty; say what to look for")
     if not regex:
@@ -219,13 +226,13 @@ def _matcher(text: str, *, regex: bool, ignore_case: bool) -> Any:
 
     def pattern(line: str) -> int | None:
         try:
-            match = compiled.search(line, timeout=GREP_SECONDS)
+            match = compiled.search(line, timeout=max(0.01, left()))
         except TimeoutError:
             raise ToolFailed(
-                f"the pattern takes more than {GREP_SECONDS:g} seconds on one line; write it"
-                " simpler"
+                f"the pattern takes more than {GREP_SECONDS:g} seconds; write it simpler, or name"
+                " a folder or file"
             ) from None
-        return match.start() if match else None
+        return int(match.start()) if match else None
 
     return pattern
 
@@ -242,6 +249,13 @@ def _codec(data: bytes) -> tuple[bytes, str]:
         if data.startswith(mark):
             return mark, codec
     return b"", "utf-8"
+
+
+def _encoded(text: str, codec: str) -> bytes:
+    try:
+        return text.encode(codec)
+    except UnicodeEncodeError as error:
+        raise BadArguments(f"half a character stands at {error.start:,}; write it whole") from None
 
 
 def _lines_of(text: str, part: str) -> list[int]:

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 from importlib import import_module
+from inspect import iscoroutinefunction
+
+from pydantic import PydanticUserError
 
 from pagemind.runtime.errors import DefinitionError
 from pagemind.runtime.tool import Tool, make_tool
@@ -9,15 +12,15 @@ from pagemind.runtime.tool_use import OwnTerms, ToolUse
 
 
 def import_tool(use: ToolUse, source: str) -> Tool:
-    """The function, with the effect that the definition or it itself declares. Raises
-    DefinitionError for what cannot be imported, or is none."""
+    """The function, with the effect that the definition or it itself declares. `source` says where
+    it is named. Raises DefinitionError for what cannot be imported, or is none."""
     module, _, name = use.name.partition(":")
     hint = "is it installed, or its folder in PYTHONPATH?"
     try:
         found = getattr(import_module(module), name)
     except AttributeError:
         raise DefinitionError(f"{source}: tools: {module} has no {name!r}") from None
-    except Exception as error:  # its import runs whatever it likes
+    except (Exception, SystemExit) as error:  # its import runs whatever it likes
         raise DefinitionError(
             f"{source}: tools: {use.name} cannot be imported: {type(error).__name__}: {error}",
             hint=hint,
@@ -25,8 +28,10 @@ def import_tool(use: ToolUse, source: str) -> Tool:
     terms = use.terms
     assert isinstance(terms, OwnTerms)
     try:
+        if not isinstance(found, Tool) and iscoroutinefunction(found):
+            raise TypeError("it is async; a plain function can call asyncio.run()")
         made = found if isinstance(found, Tool) else make_tool(found)
-    except (TypeError, ValueError, NameError) as error:
+    except (TypeError, ValueError, NameError, AttributeError, PydanticUserError) as error:
         raise DefinitionError(
             f"{source}: tools: {use.name} cannot be a function of an agent: {error}",
             hint="it needs a docstring and a type for each parameter",

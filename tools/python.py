@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pagemind.runtime.settings import PROCESS_FILE_BYTES
+from pagemind.runtime.settings import PROCESS_FILE_BYTES, PROCESS_TASKS
 from pagemind.runtime.tool import ToolContext, tool
 from pagemind.runtime.tool_use import PythonTerms
 from pagemind.tools.process import run
@@ -27,6 +27,7 @@ def python(ctx: ToolContext, code: str) -> str:
         asked = {
             "megabytes": terms.megabytes,
             "file_bytes": PROCESS_FILE_BYTES,
+            "processes": PROCESS_TASKS,
             "network": terms.network,
             "write": str(folder),
         }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.settings import FILES_WALKED
 from pagemind.runtime.tool import ToolContext
@@ -195,25 +196,27 @@ class Roots:
         """Put a file in place of what is there, whole or not at all. Raises ToolFailed."""
         assert place.root.write
         name = place.steps[-1] if place.steps else ""
-        unfinished = f".{name[:200]}.{os.getpid()}.unfinished"
+        unfinished = f".{name[:60]}.{SystemClock().new_id()}.unfinished"
         with self._opened(self._parent(place), make=True) as folder:
             try:
-                mode = 0o666
+                mode, kept = 0o666, None
                 with suppress(FileNotFoundError):
                     status = os.stat(name, dir_fd=folder, follow_symlinks=False)
                     if not stat.S_ISREG(status.st_mode):
                         raise ToolFailed(f"{place.shown} is there and is no file")
-                    mode = stat.S_IMODE(status.st_mode)
+                    mode = stat.S_IMODE(status.st_mode) & 0o777
+                    kept = mode
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
-                with suppress(FileNotFoundError):
-                    os.unlink(unfinished, dir_fd=folder)
                 file = os.open(unfinished, flags, mode, dir_fd=folder)
                 try:
                     with os.fdopen(file, "wb") as stream:
+                        if kept is not None:  # whatever the umask says
+                            os.fchmod(stream.fileno(), kept)
                         stream.write(data)
                         stream.flush()
                         os.fsync(stream.fileno())
                     os.replace(unfinished, name, src_dir_fd=folder, dst_dir_fd=folder)
+                    os.fsync(folder)
                 except OSError:
                     with suppress(OSError):
                         os.unlink(unfinished, dir_fd=folder)

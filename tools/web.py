@@ -1,28 +1,31 @@
-"""http_get: read a page from a host that the definition allows.
+"""http_get: read a page from a host that the definition allows (web_hosts.py), within its bounds.
 
-Every address is looked up here and connected to as it was checked, also after a redirect, so that a
-name cannot lead elsewhere between the two. An address of the machine or its network must be allowed
-as such: a name alone does not open it.
+Every address is looked up and connected to as it was checked, also after a redirect, so that a
+name cannot lead elsewhere between the two. What is packed more than once, or in a way that may
+unfold without end from one piece, is not read.
 """
 
 import socket
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
+from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.documents.encoding import decode
 from pagemind.runtime.documents.read import parse
-from pagemind.runtime.errors import BadArguments, DocumentError, ToolFailed
-from pagemind.runtime.tool import ToolContext, tool
+from pagemind.runtime.errors import DocumentError, ToolFailed
+from pagemind.runtime.tool import ToolContext, ToolResult, tool
 from pagemind.runtime.tool_use import HttpTerms
 from pagemind.tools.documents import as_text
+from pagemind.tools.web_hosts import Address, checked
 
 if TYPE_CHECKING:
     import httpx
 
-Address = IPv4Address | IPv6Address
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ENDINGS = {
     "text/html": ".html",
@@ -32,11 +35,12 @@ _ENDINGS = {
     "text/markdown": ".md",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
 }
-_LOCAL = ("localhost", "localhost.localdomain")
+_PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
+_LOOK_SECONDS = 0.05
 
 
 @tool(effect="none", foreign=True, seconds=None)
-def http_get(ctx: ToolContext, url: str) -> str:
+def http_get(ctx: ToolContext, url: str) -> ToolResult:
     """Read a web page, document or answer of a server as text.
 
     Args:
@@ -51,11 +55,13 @@ def http_get(ctx: ToolContext, url: str) -> str:
 
     try:
         for _ in range(terms.redirects + 1):
-            left = end - clock.monotonic()
-            host, port, found = _checked(address, terms)
+            if (left := end - clock.monotonic()) <= 0:
+                raise httpx.ReadTimeout("")
+            host, port, found = checked(address, terms, left, ctx.cancel)
             with (
+                _watched(max(0.1, end - clock.monotonic()), ctx.cancel) as (tell, late),
                 httpx.Client(trust_env=False, timeout=max(0.1, left)) as client,
-                client.stream("GET", **_request(address, host, port, found)) as response,
+                client.stream("GET", **_request(address, host, port, found, tell)) as response,
             ):
                 if response.status_code in _REDIRECTS and "location" in response.headers:
                     address = urljoin(address, response.headers["location"])
@@ -63,6 +69,9 @@ def http_get(ctx: ToolContext, url: str) -> str:
                 if response.status_code >= 400:
                     told = f"{response.status_code} {response.reason_phrase}"
                     raise ToolFailed(f"{address} answered {told}")
+                packed = response.headers.get("content-encoding", "").strip().lower()
+                if packed not in _PACKED:
+                    raise ToolFailed(f"{address} is packed as {packed[:40]}, which is not read")
                 data = bytearray()
                 for piece in response.iter_bytes():
                     data += piece
@@ -72,82 +81,53 @@ def http_get(ctx: ToolContext, url: str) -> str:
                         raise httpx.ReadTimeout("")
                     if ctx.cancel is not None:
                         ctx.cancel.check()
+                if late.is_set():  # what was cut off here may look as if it were whole
+                    raise httpx.ReadTimeout("")
                 return _shown(address, response, bytes(data))
     except httpx.TimeoutException:
+        if ctx.cancel is not None:
+            ctx.cancel.check()
         raise ToolFailed(f"{address}: no answer within {terms.seconds:g} seconds") from None
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        if ctx.cancel is not None:
+            ctx.cancel.check()
+        if clock.monotonic() >= end:
+            raise ToolFailed(f"{address}: no answer within {terms.seconds:g} seconds") from None
         raise ToolFailed(f"{address}: {str(error) or type(error).__name__}") from None
     raise ToolFailed(f"{url} leads on more than {terms.redirects} times; the last: {address}")
 
 
-def _checked(url: str, terms: HttpTerms) -> tuple[str, int, Address]:
-    """Host, port and the address to connect to. Raises ToolFailed for what is not allowed."""
+@contextmanager
+def _watched(seconds: float, cancel: CancelToken | None) -> Iterator[tuple[Any, threading.Event]]:
+    """Gives what is told of each connection, and whether it was ended: when the time is over or the
+    turn is stopped. A server that sends a letter now and then would never be late for the next."""
+    sockets: list[socket.socket] = []
+    over, late = threading.Event(), threading.Event()
+
+    def tell(name: str, info: dict[str, Any]) -> None:
+        if name.endswith(("connect_tcp.complete", "start_tls.complete")):
+            sockets.append(info["return_value"].get_extra_info("socket"))
+
+    def watch() -> None:
+        clock = SystemClock()
+        end = clock.monotonic() + seconds
+        while not over.wait(_LOOK_SECONDS):
+            if clock.monotonic() > end or (cancel is not None and cancel.cancelled):
+                late.set()
+                for each in list(sockets):
+                    with suppress(OSError):
+                        each.shutdown(socket.SHUT_RDWR)
+
+    thread = threading.Thread(target=watch, name="http_get", daemon=True)
+    thread.start()
     try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").lower().rstrip("."), parts.port
-    except ValueError as error:
-        raise BadArguments(f"{url!r} is not an address: {error}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise BadArguments(f"{url!r} is not an address; it starts with https:// or http://")
-    if parts.username or parts.password:
-        raise BadArguments("an address has no name and password in it here")
-    port = port or (443 if parts.scheme == "https" else 80)
-    named = _by_name(host, port, terms)
-    try:
-        addresses = [ip_address(host)]
-    except ValueError:
-        if not named:
-            raise _refused(host, terms) from None
-        try:
-            listed = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise ToolFailed(f"{host} is not found: {error}") from None
-        addresses = [ip_address(str(each[4][0]).partition("%")[0]) for each in listed]
-    for found in addresses:
-        # What is allowed by address is meant so; a name opens only what everybody can reach.
-        if _by_address(found, terms) or (named and (host in _LOCAL or _public(found))):
-            return host, port, found
-    if named:
-        raise ToolFailed(
-            f"{host} is at {addresses[0]}, within this machine or its network; that is open only"
-            " where the definition allows the address itself"
-        )
-    raise _refused(host, terms)
+        yield tell, late
+    finally:
+        over.set()
+        thread.join()
 
 
-def _refused(host: str, terms: HttpTerms) -> ToolFailed:
-    return ToolFailed(f"{host} is not allowed; allowed: {', '.join(terms.allow)}")
-
-
-def _public(found: Address) -> bool:
-    mapped = getattr(found, "ipv4_mapped", None)
-    return (mapped or found).is_global and not found.is_multicast
-
-
-def _by_name(host: str, port: int, terms: HttpTerms) -> bool:
-    for allowed in terms.allow:
-        name, colon, wanted = allowed.rpartition(":")
-        if not colon or not wanted.isdecimal() or ":" in name:
-            name, wanted = allowed, ""
-        if wanted and int(wanted) != port:
-            continue
-        if host == name or (name.startswith("*.") and host.endswith(name[1:])):
-            return True
-    return False
-
-
-def _by_address(found: Address, terms: HttpTerms) -> bool:
-    for allowed in terms.allow:
-        try:
-            network = ip_network(allowed.strip("[]"), strict=False)
-        except ValueError:
-            continue
-        if found.version == network.version and found in network:
-            return True
-    return False
-
-
-def _request(url: str, host: str, port: int, found: Address) -> dict[str, Any]:
+def _request(url: str, host: str, port: int, found: Address, tell: Any) -> dict[str, Any]:
     """The request, to the address that was checked, in the name of the host."""
     parts = urlsplit(url)
     at = f"[{found}]" if found.version == 6 else str(found)
@@ -161,17 +141,19 @@ def _request(url: str, host: str, port: int, found: Address) -> dict[str, Any]:
             "Host": shown if usual else f"{shown}:{port}",
             "User-Agent": "pagemind",
             "Accept": "text/html, text/*, application/json, */*;q=0.5",
+            "Accept-Encoding": "gzip, deflate",
         },
-        "extensions": {"sni_hostname": host},
+        "extensions": {"sni_hostname": host, "trace": tell},
     }
 
 
-def _shown(url: str, response: "httpx.Response", data: bytes) -> str:
-    """The answer as text: HTML as Markdown, documents as the readers give them."""
+def _shown(url: str, response: "httpx.Response", data: bytes) -> ToolResult:
+    """The answer as text: HTML as Markdown, documents as the readers give them. What is no text is
+    kept as it is."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     head = f"[{url} {response.status_code} {kind or 'of no kind'}, {len(data):,} bytes]"
     if not data.strip():
-        return head
+        return ToolResult(head)
     try:
         name = Path(urlsplit(url).path).name or "page"
         ending = _ENDINGS.get(kind)
@@ -180,5 +162,7 @@ def _shown(url: str, response: "httpx.Response", data: bytes) -> str:
         else:
             text = decode(data, response.charset_encoding or "")
     except DocumentError as error:
-        raise ToolFailed(f"{url} ({kind or 'no kind'}) {error.message}") from None
-    return f"{head}\n{text}"
+        if kind.startswith("text/"):
+            raise ToolFailed(f"{url} ({kind}) {error.message}") from None
+        return ToolResult(f"{head}\nIt {error.message}; its bytes are kept.", data=data)
+    return ToolResult(f"{head}\n{text}")

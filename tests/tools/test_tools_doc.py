@@ -40,6 +40,7 @@ LIMITS = {
     "a search": f"{settings.GREP_SECONDS:g} s",
     "what a process prints": f"{settings.PROCESS_OUTPUT_BYTES // _MB} MB",
     "one file that Python code writes": f"{settings.PROCESS_FILE_BYTES // _MB} MB",
+    "processes and threads that Python code starts": f"{settings.PROCESS_TASKS}",
 }
 
 
