@@ -31,6 +31,7 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+?)s?(?=[\s\d]|$)")
 _DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _DAILY = re.compile(r"(.+?)(?:\s+at\s+(\d{1,2}):(\d\d))?")
 _CLOCK = re.compile(r"(?:(today|tomorrow)(?:\s+at)?\s+)?(\d{1,2}):(\d\d)")
+_HALF_DAY = re.compile(r"(?<![\d:])(1[0-2]|[1-9])(?::([0-5]\d))? ?([ap])\.?m\b\.?")
 _SHORTHANDS = {
     **{"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *"},
     **{"@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *"},
@@ -107,7 +108,9 @@ def parse(text: str, now: datetime, *, past: bool = False) -> Recurrence:
     that is over unless `past` allows it."""
     assert now.tzinfo is not None
     words = " ".join(text.strip().split())
-    lower = words.lower()
+    lower = _HALF_DAY.sub(_of_day, words.lower())
+    lower = {"daily": "every day", "hourly": "every hour"}.get(lower, lower)
+    lower = f"every day {lower[6:]}" if lower.startswith("daily at ") else lower
     found: Recurrence | None = None
     if lower.startswith("every "):
         found = _every(lower.removeprefix("every "), now)
@@ -117,7 +120,7 @@ def parse(text: str, now: datetime, *, past: bool = False) -> Recurrence:
     elif lower.startswith(("cron ", "@")) or re.fullmatch(r"[\d*][^ ]*(?: [^ ]+){4,5}", words):
         found = _cron(words.removeprefix("cron ").removeprefix("CRON ").strip("'\" "))
     else:
-        found = _at(words[3:] if lower.startswith("at ") else words, now, past=past)
+        found = _at(lower.removeprefix("at "), now, past=past)
     if found is None:
         raise ValueError(f"{text[:80]!r} is no time for a timer; write it like {ALLOWED}")
     return found
@@ -142,6 +145,12 @@ def duration(seconds: float) -> str:
         if count:
             parts.append(f"{count:g} {name}{'' if count == 1 else 's'}")
     return " ".join(parts)
+
+
+def _of_day(match: re.Match[str]) -> str:
+    """`9am`, `12:30 p.m.` as 9:00, 12:30."""
+    hour = int(match[1]) % 12 + (12 if match[3] == "p" else 0)
+    return f"{hour}:{match[2] or '00'}"
 
 
 def _seconds(text: str) -> float | None:

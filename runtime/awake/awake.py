@@ -26,6 +26,7 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import (
     INBOX_LOOK_SECONDS,
     KEEPER_AT_ONCE,
+    KEEPER_CUT_SECONDS,
     KEEPER_GRACE_SECONDS,
     KEEPER_LOOK_SECONDS,
 )
@@ -72,7 +73,6 @@ class Awake:
             runtime.schedules, self.keeper.mailbox, runtime.clock, self._only
         )
         self._inboxes: dict[tuple[str, Path], Inbox] = {}
-        self._looked = float("-inf")  # at the folders
         self._wrong: dict[str, str] = {}  # what was told, by what it is about
         self._lock = lock_of(runtime.home.path)
         self._asleep = False
@@ -97,17 +97,21 @@ class Awake:
 
     def run(self, stop: threading.Event) -> None:
         """Let things happen until the event is set."""
+
+        def look_into_inboxes() -> None:
+            while not stop.wait(INBOX_LOOK_SECONDS):
+                self.look_into_inboxes()
+
+        # Apart: a long document must not keep timers waiting.
+        inboxes = threading.Thread(target=look_into_inboxes, name="inboxes", daemon=True)
+        inboxes.start()
         while not stop.wait(self.look()):
             pass
+        inboxes.join(KEEPER_CUT_SECONDS)
 
     def look(self) -> float:
-        """Take in what is due now; seconds until the next look."""
-        fired = self._guarded("timers", self._fire) or 0
-        now = self.runtime.clock.monotonic()
-        if now - self._looked >= INBOX_LOOK_SECONDS:
-            self._looked = now
-            fired += self._guarded("inboxes", self._look_into_inboxes) or 0
-        if fired:
+        """Let what is due fire; seconds until the next look."""
+        if self._guarded("timers", self._fire):
             self.keeper.wake()
         left = self._guarded("timers", self._timekeeper.seconds_to_next)
         # One that waits for its last firing to be handled is due all the time.
@@ -123,6 +127,11 @@ class Awake:
         self._say("asleep", why=why, left=self.keeper.mailbox.counts()[0])
         return ended
 
+    def look_into_inboxes(self) -> None:
+        """Take the files that are whole."""
+        if self._guarded("inboxes", self._take_files):
+            self.keeper.wake()
+
     # --- what wakes agents ----------------------------------------------------------------------
 
     def _fire(self) -> int:
@@ -137,7 +146,7 @@ class Awake:
             )
         return len(fired)
 
-    def _look_into_inboxes(self) -> int:
+    def _take_files(self) -> int:
         named = [(agent, Path(folder)) for agent, folder in self.runtime.schedules.inboxes()]
         wanted = {each for each in (*named, *self._own.items()) if self._wanted(each[0])}
         for gone in self._inboxes.keys() - wanted:
@@ -164,6 +173,8 @@ class Awake:
         try:
             result = does()
         except Exception as error:
+            if self._asleep:  # a document that took too long: the next process takes it
+                return None
             why = str(error)
             if isinstance(error, OSError):
                 why = (error.strerror or str(error)).lower()

@@ -73,7 +73,11 @@ class Inbox:
             before, since = self._seen.get(name, (None, now))
             if before != stamp:
                 self._seen[name] = (stamp, now)
-            elif now - since >= INBOX_STILL_SECONDS and self._stuck.get(name) != stamp:
+            elif (
+                now - since >= INBOX_STILL_SECONDS
+                and self._stuck.get(name) != stamp
+                and os.path.lexists(self.folder / name)  # somebody else may have taken it
+            ):
                 taken.append(self._take(name, stamp))
         return taken
 
@@ -84,7 +88,8 @@ class Inbox:
             whole = hashlib.sha256(f"{name}\0{stamp[1]}\0".encode("utf-8", "replace") + content)
             self._mailbox.put(self.agent, event, f"file {whole.hexdigest()[:32]}")
         except (DocumentError, UserError) as error:
-            return self._failed(name, stamp, error.message)
+            hint = f" ({error.hint})" if error.hint else ""
+            return self._failed(name, stamp, error.message + hint)
         return self._moved(path, "done", stamp) or Taken(name)
 
     def _event(self, path: Path) -> tuple[UserMessage, bytes]:

@@ -26,10 +26,11 @@ def test_timers_files_and_mail_become_turns(tmp_path: Path) -> None:
             home.runtime.home.find("ada").id, UserMessage("hello")
         )
         with awake(home) as one:
-            one.look()
+            one.look_into_inboxes()
             (tmp_path / "in" / "note.txt").write_text("a note", encoding="utf-8")
             for _ in range(3):
                 home.clock.advance(minutes=4)
+                one.look_into_inboxes()
                 one.look()
             home.until(lambda: len(home.kinds("turn_ended")) == 3)
         said = home.said("ada")
@@ -83,7 +84,7 @@ def test_a_folder_that_is_gone_is_told_once_and_keeps_nobody(tmp_path: Path) -> 
         with awake(home, inboxes={"ada": tmp_path / "file" / "in"}) as one:
             for _ in range(3):
                 home.clock.advance(seconds=2)
-                one.look()
+                one.look_into_inboxes()
             assert len(home.kinds("warning")) == 1
             assert "not a directory" in home.kinds("warning")[0]["why"]
             (tmp_path / "file").unlink()
@@ -91,7 +92,7 @@ def test_a_folder_that_is_gone_is_told_once_and_keeps_nobody(tmp_path: Path) -> 
             (tmp_path / "file" / "in" / "a.txt").write_text("a", encoding="utf-8")
             for _ in range(3):
                 home.clock.advance(seconds=2)
-                one.look()
+                one.look_into_inboxes()
             home.until(lambda: home.kinds("turn_ended"))
 
 

@@ -135,3 +135,15 @@ def test_a_picture_comes_as_a_picture(tmp_path: Path) -> None:
         with home.keeper() as keeper:
             home.until(lambda: not keeper.mailbox.all())
         assert home.said("ada")[-1].startswith("re ")
+
+
+def test_a_file_of_a_folder_that_two_agents_share_is_taken_once(tmp_path: Path) -> None:
+    """By whoever comes first."""
+    with house(tmp_path) as home:
+        box = Folder(home, tmp_path)
+        other = box.made()
+        box.write("note.txt", "hello")
+        other.look()
+        assert box.look() == [Taken("note.txt")]
+        assert other.look() == []
+        assert box.names("failed") == []

@@ -256,3 +256,17 @@ def test_an_agent_that_was_opened_for_another_one_is_not_closed_in_a_turn(tmp_pa
             kept.let_go(ada)
             end.set()
             assert future.result(SECONDS).text == "re hello"
+
+
+def test_an_agent_whose_budget_is_spent_rests_until_its_next_day(tmp_path: Path) -> None:
+    """What waits is not used up by turns that may not begin; who waits for an answer is told."""
+    with house(tmp_path) as home:
+        home.make("ada", more="budget: {day_usd: 0}\n")
+        with home.keeper() as keeper:
+            keeper.leave("ada", TimerFired("tea", "Make tea."))
+            home.until(lambda: home.kinds("waits"))
+            assert home.kinds("waits")[0]["why"] == "the day's budget is spent"
+            result = keeper.submit("ada", UserMessage("hello")).result(SECONDS)
+            assert result.stop_reason == "cost"
+            assert len(keeper.mailbox.all()) == 1
+        assert home.model.requests == []
