@@ -204,14 +204,15 @@ class Agent:
         *,
         id: str = "",
         consent: Consent | None = None,
+        cancel: CancelToken | None = None,
     ) -> str:
         """Run one of the agent's functions by hand, without its model; `id` is the call's, as the
         function sees it. Where it needs consent and none is given, `person` is asked. Raises
-        NeedsApproval, ToolError, and what the function raises."""
+        NeedsApproval, ToolError, Cancelled, and what the function raises."""
         with self._lock:
             self._mend()
             self._follow()
-            return self.loop.call(name, dict(arguments), id, consent)
+            return self.loop.call(name, dict(arguments), id, consent, cancel)
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable and in the queue, without a model call."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.errors import ToolFailed, ToolHung
 
 _LOOK_SECONDS = 0.05
 T = TypeVar("T")
@@ -18,7 +18,7 @@ T = TypeVar("T")
 def within(
     seconds: float, call: Callable[[], T], what: str, cancel: CancelToken | None = None
 ) -> T:
-    """What the call gives or raises. Raises ToolFailed when the time is over, Cancelled when the
+    """What the call gives or raises. Raises ToolHung when the time is over, Cancelled when the
     token is set meanwhile."""
     answers: list[T] = []
     raised: list[BaseException] = []
@@ -39,7 +39,7 @@ def within(
         if cancel is not None:
             cancel.check()
         if left <= 0:
-            raise ToolFailed(
+            raise ToolHung(
                 f"{what} did not answer within {seconds:g} seconds and was given up; it may still"
                 " be at work"
             )

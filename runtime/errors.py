@@ -201,6 +201,10 @@ class ToolFailed(ToolError):
     """The function ran and could not do what was asked."""
 
 
+class ToolHung(ToolFailed):
+    """The function did not answer in its time and was given up: it may still be at work."""
+
+
 class BlockError(ToolError):
     """An edit of core memory that was refused; the value is unchanged."""
 

@@ -179,7 +179,7 @@ class FunctionExecutor:
         checked = tool.validate(arguments)
         self._permit_by_hand(tool, arguments, context, consent)
         if tool.effect != "memory" or not once:
-            return self._run(tool, context, checked).text
+            return self._text(self._run(tool, context, checked))
         key = f"{ONCE}{once}"
         with self._database.transaction():
             if stored := self._database.meta(key):
@@ -187,6 +187,12 @@ class FunctionExecutor:
             answer = self._run(tool, context, checked).text
             self._database.set_meta(key, json.dumps(answer, ensure_ascii=False))
         return answer
+
+    def _text(self, result: ToolResult) -> str:
+        """Of a call by hand: what is no text is kept, and said under which hash."""
+        if result.data is None or self._blobs is None:
+            return result.text
+        return f"{result.text} (sha256 {self._blobs.keep(result.data)})"
 
     def forget_call(self, once: str) -> None:
         """Whoever called has noted the answer elsewhere."""

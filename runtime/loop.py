@@ -316,10 +316,15 @@ class Loop:
         return self._executor.effect(name)
 
     def call(
-        self, name: str, arguments: dict[str, object], once: str, consent: Consent | None
+        self,
+        name: str,
+        arguments: dict[str, object],
+        once: str,
+        consent: Consent | None,
+        cancel: CancelToken | None,
     ) -> str:
         """Run a function by hand; see FunctionExecutor.call."""
-        context = replace(self._tool_context(once, 0), person=self.person)
+        context = replace(self._tool_context(once, 0), person=self.person, cancel=cancel)
         return self._executor.call(name, arguments, context, once=once, consent=consent)
 
     @property

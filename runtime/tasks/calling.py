@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pagemind.runtime.agent import Agent
-from pagemind.runtime.errors import PagemindError, StorageError
+from pagemind.runtime.errors import Cancelled, PagemindError, StorageError, ToolHung
 from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.tasks.asking import UNKNOWN, ByPolicy
 from pagemind.runtime.tasks.failing import ActionFailed
@@ -51,15 +51,26 @@ def call(
     if unsure and choice == "skip":
         return {"result": "", "unknown": True, "effect": effect}
     consent = _permit(job, agent, action, arguments, id, consenting)
+    before, agent.person = agent.person, job.asking.person
     try:
-        result = agent.call(action.call, arguments, id=id, consent=consent)
+        result = agent.call(action.call, arguments, id=id, consent=consent, cancel=job.cancel)
         return {"result": result, "effect": effect}
-    except StorageError:
+    except (StorageError, Cancelled):
         raise
+    except ToolHung as hung:
+        if effect != "world":
+            raise ActionFailed(hung.message) from None
+        if choice == "ask":
+            choice = choose(f"{hung.message}: did it happen?", UNKNOWN)
+        if choice == "redo":
+            raise ActionFailed(hung.message) from None
+        return {"result": "", "unknown": True, "effect": effect}
     except PagemindError as error:
         raise ActionFailed(error.message) from None
     except Exception as fault:  # a function of somebody else's may raise anything
         raise ActionFailed(f"{action.call}: {type(fault).__name__}: {fault}") from None
+    finally:
+        agent.person = before
 
 
 def _permit(

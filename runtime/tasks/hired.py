@@ -1,5 +1,6 @@
 """The agents of a task: one that exists, one that the task makes, or one for each input."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pagemind.runtime.errors import UserError
 from pagemind.runtime.model import Model
 from pagemind.runtime.naming import folded
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.task_file import Task
 from pagemind.runtime.tool import Tool, make_tool
@@ -40,13 +42,17 @@ class Hired:
         self._hiring = hiring or Hiring()
         self._definition: AgentDefinition | None = None
         self._shared: Agent | None = None
+        self._ours = True  # an agent that was open before stays so
+        self._claim: FolderLock | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._shared is not None:
+        if self._shared is not None and self._ours:
             self._shared.close()
+        if self._claim is not None:
+            self._claim.release()
 
     @contextmanager
     def for_input(self, key: str, number: int) -> Iterator[Agent]:
@@ -78,8 +84,20 @@ class Hired:
             return
         self._note(key, name)
         if self._shared is None:
+            self._take(name)
+            home = self._runtime.home
+            self._ours = not (home.exists(name) and self._runtime.is_open(home.find(name).id))
             self._shared = self._open(name)
         yield self._shared
+
+    def _take(self, name: str) -> None:
+        """Two tasks of one process would close each other's agent. Raises AgentInUse."""
+        digest = hashlib.sha256(folded(name).encode()).hexdigest()[:16]
+        folder = self._runtime.home.path / "tasks" / "locks" / f"agent-{digest}"
+        folder.mkdir(parents=True, exist_ok=True)
+        claim = FolderLock(folder, name)
+        claim.acquire(self._hiring.wait)
+        self._claim = claim
 
     def _note(self, key: str, name: str) -> None:
         """Before it is made: --restart takes it away again."""

@@ -10,7 +10,7 @@ holds alone() until the ledger has the new length.
 import os
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from pagemind.runtime.errors import UserError
@@ -113,6 +113,10 @@ class Outputs:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
+            # What is half written goes at once: who reads the file meanwhile takes it for a row.
+            with suppress(OSError):
+                if path.is_file() and path.stat().st_size > row.length:
+                    os.truncate(path, row.length)
             raise _unwritable(path, error) from None
         return OutputRow(row.path, row.start, row.length + len(data))
 
