@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from pagemind.runtime.cli.doctor_mcp import of_servers
 from pagemind.runtime.cli.options import AsJson, HomeFolder, Wait
 
 if TYPE_CHECKING:
@@ -218,6 +219,8 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
             yield Finding(
                 name, "archives", "note" if missing else "ok", "; ".join(missing) or names
             )
+        for check, status, detail, hint in of_servers(reader):
+            yield Finding(name, check, status, detail, hint)
         yield from _endpoints(runtime, reader)
 
 

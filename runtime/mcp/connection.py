@@ -2,8 +2,6 @@
 ended, after a pause that grows with each failure.
 """
 
-import asyncio
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.errors import Cancelled, ToolFailed
-from pagemind.runtime.mcp.http_transport import http_transport
+from pagemind.runtime.mcp.life import Life
 from pagemind.runtime.mcp.loop_thread import LoopThread
 from pagemind.runtime.mcp.offered import Offered
 from pagemind.runtime.mcp.plain_schema import clean
-from pagemind.runtime.mcp.process_transport import ProcessTransport
 from pagemind.runtime.mcp_use import ServerUse
 from pagemind.runtime.settings import (
     MCP_BACKOFF_MAX_SECONDS,
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import CallToolResult, RequestParamsMeta
 
-_log = logging.getLogger("pagemind.mcp")
+_CLOSE_SECONDS = 25.0
 _PAGES = 100  # of one list; a server may say for ever that there is more
 
 
@@ -45,10 +42,7 @@ class Connection:
         self._folder = folder / Path(use.terms.folder).expanduser()
         self._loop = loop
         self._clock = SystemClock()
-        self._client: Client | None = None
-        self._transport: ProcessTransport | None = None
-        self._stop: asyncio.Event | None = None
-        self._living: asyncio.Task[None] | None = None
+        self._life: Life | None = None
         self._failures = 0  # in a row
         self._not_before = 0.0
         self._timeouts = 0
@@ -57,17 +51,19 @@ class Connection:
     @property
     def is_open(self) -> bool:
         """Whether it is there to be spoken to."""
-        return self._client is not None and not (self._transport and self._transport.ended)
+        return self._life is not None and self._life.is_open
 
     @property
     def pid(self) -> int | None:
         """Of its process."""
-        return self._transport.pid if self._transport is not None else None
+        process = self._life.process if self._life is not None else None
+        return process.pid if process is not None else None
 
     @property
     def told(self) -> str:
         """What it calls itself."""
-        info = self._client.server_info if self._client is not None else None
+        client = self._life.client if self._life is not None else None
+        info = client.server_info if client is not None else None
         return clean(f"{info.name} {info.version}", 100) if info is not None else ""
 
     def open(self, cancel: CancelToken | None = None) -> None:
@@ -83,17 +79,16 @@ class Connection:
         self.close()
         env = self._environment()
         try:
-            self._loop.run(self._open(env), MCP_START_SECONDS, cancel)
+            self._loop.run(self._begin(env), MCP_START_SECONDS, cancel)
         except Cancelled:
             self.close()
             raise
         except Exception as error:
             self._failed()
-            told = self._told()
-            self.close()
             why = f"no answer within {MCP_START_SECONDS:g} seconds"
-            if not isinstance(error, TimeoutError) or told:
-                why = told or _why(error)
+            if (told := self._told()) or not isinstance(error, TimeoutError):
+                why = told or self._why(error)
+            self.close()
             raise ToolFailed(
                 f"the server {self.use.name} ({self.use.shown}) cannot be reached: {why}"
             ) from None
@@ -130,9 +125,8 @@ class Connection:
         """What the server answers; `id` is the same for a call that is made again. Raises
         ToolFailed where what it did cannot be known, too."""
         self.open(cancel)
-        assert self._client is not None
         meta = cast("RequestParamsMeta", {"pagemind/call": id})  # keys of one's own are allowed
-        work = self._client.call_tool(tool, dict(arguments), meta=meta)
+        work = self._client().call_tool(tool, dict(arguments), meta=meta)
         try:
             answer = self._loop.run(work, seconds, cancel)
         except Cancelled:  # the server is told, and lives on
@@ -144,12 +138,10 @@ class Connection:
 
     def close(self) -> None:
         """End it. Idempotent."""
-        living, stop = self._living, self._stop
-        self._living = self._stop = self._client = self._transport = None
-        if living is None or stop is None:
-            return
-        with suppress(Exception):
-            self._loop.run(_ended(living, stop), 15.0)
+        life, self._life = self._life, None
+        if life is not None:
+            with suppress(Exception):
+                self._loop.run(life.end(), _CLOSE_SECONDS)
 
     def _environment(self) -> dict[str, str]:
         names = [*self.use.terms.env, *([self.use.terms.token_env] if self.use.terms.url else [])]
@@ -161,65 +153,24 @@ class Connection:
                 )
         return {name: os.environ[name] for name in names if name}
 
-    async def _open(self, env: Mapping[str, str]) -> None:
-        self._stop = asyncio.Event()
-        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._living = living = asyncio.create_task(self._live(env, self._stop, opened))
-        try:
-            await opened
-        except asyncio.CancelledError:
-            living.cancel()  # it waits for a server that does not answer
-            raise
+    async def _begin(self, env: Mapping[str, str]) -> None:
+        self._life = Life(self.use.terms, self._folder, env, self._list_changed)
+        await self._life.begin()
 
-    async def _live(
-        self, env: Mapping[str, str], stop: asyncio.Event, opened: "asyncio.Future[None]"
-    ) -> None:
-        """The whole life of one client: the library wants its begin and end in one task."""
-        from mcp import Client
-        from mcp_types import Implementation
+    def _list_changed(self) -> None:
+        self.changed = True
 
-        terms = self.use.terms
-        transport: Any
-        if terms.url is not None:
-            token = env.get(terms.token_env or "")
-            transport = http_transport(terms.url, token, max(terms.seconds, MCP_START_SECONDS))
-        else:
-            transport = self._transport = ProcessTransport(terms.command, self._folder, env)
-        client = Client(
-            transport,
-            client_info=Implementation(name="pagemind", version=_version()),
-            message_handler=self._hear,
-            cache=None,
-        )
-        try:
-            async with client:
-                self._client = client
-                if not opened.done():
-                    opened.set_result(None)
-                await stop.wait()
-        except BaseException as error:
-            if opened.done():
-                _log.debug("%s ended", self.use.name, exc_info=True)
-            elif isinstance(error, Exception):
-                if self._transport is not None:
-                    await self._transport.ending(0.5)
-                opened.set_exception(error)
-            else:
-                opened.cancel()
-                raise
-
-    async def _hear(self, message: Any) -> None:
-        from mcp_types import ToolListChangedNotification
-
-        if isinstance(message, ToolListChangedNotification):
-            self.changed = True
+    def _client(self) -> "Client":
+        assert self._life is not None
+        assert self._life.client is not None
+        return self._life.client
 
     async def _list(self) -> list[Offered]:
-        assert self._client is not None
+        client = self._client()
         found: dict[str, Offered] = {}
         cursor: str | None = None
         for _ in range(_PAGES):
-            page = await self._client.list_tools(cursor=cursor)
+            page = await client.list_tools(cursor=cursor)
             for tool in page.tools:
                 description = clean(tool.description or tool.title or "", MCP_DESCRIPTION_CHARS)
                 schema = dict(tool.input_schema)
@@ -236,11 +187,12 @@ class Connection:
 
     def _told(self) -> str:
         """How its process ended, if it did."""
-        if self._transport is None or not (self._transport.ended or self._transport.fault):
+        process = self._life.process if self._life is not None else None
+        if process is None or not (process.ended or process.fault):
             return ""
         with suppress(Exception):
-            self._loop.run(self._transport.ending(0.5), 1.0)
-        return self._transport.told()
+            self._loop.run(process.ending(0.5), 1.0)
+        return process.told()
 
     def _fail(self, what: str, error: Exception, seconds: float) -> NoReturn:
         """Say what a failure means for the call."""
@@ -264,12 +216,30 @@ class Connection:
                 " still be at work"
             ) from None
         if isinstance(error, MCPError) and error.code != _closed():
-            raise ToolFailed(f"the server {name} {what}: {clean(error.message, 2000)}") from None
+            why = self._why(error, 2000)
+            if self.use.terms.url is not None:
+                self.close()  # its session may be over; a new one costs little
+            raise ToolFailed(f"the server {name} {what}: {why}") from None
+        why = self._why(error)
         self._failed()
         self.close()
         raise ToolFailed(
-            f"the server {name} {what}: {_why(error)}. Whether it was done is not known"
+            f"the server {name} {what}: {why}. Whether it was done is not known"
         ) from None
+
+    def _why(self, error: BaseException, most: int = 600) -> str:
+        """The first of the errors in one that holds several."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, FileNotFoundError):
+            return f"{error.filename} is not there"
+        why = clean(str(error), most) or type(error).__name__
+        status = self._life.status if self._life is not None else 0
+        if status < 400:
+            return why
+        names = self.use.terms.token_env
+        token = f"the token in {names} is wrong" if names else "it wants a token: say token_env"
+        return f"{why} (HTTP {status}{f'; {token}' if status in (401, 403) else ''})"
 
 
 def offered_by(connections: Sequence[Connection]) -> list[list[Offered] | ToolFailed]:
@@ -296,30 +266,7 @@ def close_all(connections: Sequence[Connection]) -> None:
         list(pool.map(lambda each: each.close(), connections))
 
 
-async def _ended(living: "asyncio.Task[None]", stop: asyncio.Event) -> None:
-    stop.set()
-    done, _ = await asyncio.wait([living], timeout=10.0)
-    if not done:
-        living.cancel()
-        await asyncio.wait([living], timeout=2.0)
-
-
 def _closed() -> int:
     from mcp_types import CONNECTION_CLOSED
 
     return CONNECTION_CLOSED
-
-
-def _why(error: BaseException) -> str:
-    """The first of the errors in one that holds several."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, FileNotFoundError):
-        return f"{error.filename} is not there"
-    return clean(str(error), 600) or type(error).__name__
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("pagemind")

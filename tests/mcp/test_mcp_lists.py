@@ -7,6 +7,7 @@ from typing import Any
 
 import mcp_kit
 import pytest
+from cli_kit import PLAIN, Cli
 
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.mcp.offered import KEY, seen_in, stored_as
@@ -132,3 +133,27 @@ def test_names_are_those_that_providers_take() -> None:
     long = {function_name("server", "x" * 80 + end) for end in "ab"}
     assert {len(name) for name in long} == {64}
     assert len(long) == 2
+
+
+def test_doctor_starts_nothing_and_says_what_is_missing(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each server: what it offered last, or what keeps it from being started."""
+    seen = f"[{sys.executable}, {mcp_kit.NASTY}, {cli.home / 'list'}]"
+    (cli.home / "list").write_text(json.dumps([ECHO]))
+    servers = f"{{n: {{command: {seen}}}, m: {{command: [no-such-mcp], env: [M_KEY]}}}}"
+    text = PLAIN.replace("[core_append, recall", f"[{{mcp: {servers}}}, core_append, recall")
+    cli.definition.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("M_KEY", "k")
+    sent = cli("send", "ada", "Hello.", "-d", str(cli.definition), "-m", "scripted/echo", "--json")
+    assert "no-such-mcp is not there" in sent.json["warnings"][0]
+    (cli.home / "list").unlink()  # it would offer something else now
+    found = cli("doctor", "--json")
+    said = [item for item in found.json["items"] if item["check"].startswith("mcp")]
+    assert [(item["status"], item["detail"].partition("; ")[2]) for item in said] == [
+        ("ok", f"1 tool, as of {said[0]['detail'][-10:]}"),
+        ("wrong", "no program is called no-such-mcp"),
+    ]
+    monkeypatch.delenv("M_KEY")
+    (hint,) = [i["hint"] for i in cli("doctor", "--json").json["items"] if "m:" in i["detail"]]
+    assert hint == "export M_KEY=…"

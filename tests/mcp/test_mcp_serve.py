@@ -203,7 +203,7 @@ def test_it_is_served_over_http_to_who_has_the_token(
             assert '"ids": ["a1"]' in n.call("n__memory_insert", text="High tide at noon.")
         with mcp_kit.session(folder=tmp_path, token_env="WRONG_TOKEN", **options) as n:
             assert not n.tools
-            assert "cannot be reached" in n.servers.notes()[0]
+            assert "(HTTP 401; the token in WRONG_TOKEN is wrong)" in n.servers.notes()[0]
     with mcp_kit.session(folder=tmp_path, **options) as n:  # it is gone
         assert not n.tools
         assert f"n ({url}) cannot be reached" in n.servers.notes()[0]
