@@ -58,6 +58,11 @@ def tools(
             from pagemind.runtime.definition import load_definition
 
             definition, before = load_definition(Path(target)), {}
+        if any(name.startswith("MCP server ") for name in definition.closed):
+            raise UserError(
+                f"{target} was imported, and what it reaches is closed: looking would start it",
+                hint=f"`pagemind agents accept {target}` shows what it is, and opens it",
+            )
         if not definition.servers:
             raise UserError(
                 f"{target} names no MCP servers",

@@ -1,15 +1,18 @@
 """An agent with an MCP server: through the executor, its approvals, its images, in a task."""
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import mcp_kit
 import pytest
+from cli_kit import PLAIN, Cli
 from task_kit import Bench
 
 from pagemind.runtime.message import Blob
 from pagemind.runtime.person import ApprovalRequest, Consent
+from pagemind.runtime.replay import replay
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import ScriptedModel, call
 
@@ -106,3 +109,40 @@ def test_a_task_calls_a_function_of_a_server(tmp_path: Path) -> None:
     )
     assert report.row.status == "done"
     assert bench.text("out.txt").startswith("tide [")
+
+
+def test_a_replay_starts_no_server(tmp_path: Path) -> None:
+    """What it answered stands in the trace, images too, and each request is the same."""
+    nasty = shutil.copy(mcp_kit.NASTY, tmp_path / "nasty.py")
+    (tmp_path / "a.yaml").write_text(DEFINITION.replace(mcp_kit.NASTY, str(nasty)))
+    script = [call("n__pid"), call("n__picture"), "done"]
+    trace = tmp_path / "talk.jsonl"
+    with Runtime(tmp_path / "home", background=False, trace=trace) as runtime:
+        agent = runtime.agent("ada", tmp_path / "a.yaml", model=ScriptedModel(script))
+        assert agent.send("go").text == "done"
+    nasty.unlink()
+    replayed = replay(trace)
+    assert (replayed.difference, replayed.turns) == (None, 1)
+
+
+def test_an_imported_agent_starts_nothing_until_it_is_accepted(cli: Cli) -> None:
+    """Neither by a turn nor by a look; then it does."""
+    started = cli.home / "started"
+    script = f"open({str(started)!r}, 'w')"
+    servers = f'{{n: {{command: [{sys.executable}, -c, "{script}"]}}}}'
+    text = PLAIN.replace("[core_append, recall", f"[{{mcp: {servers}}}, core_append, recall")
+    cli.definition.write_text(text, encoding="utf-8")
+    cli.ada("Hello.")
+    assert started.exists()
+    started.unlink()
+    file = str(cli.home / "ada.pmz")
+    assert cli("agents", "export", "ada", file).code == 0
+    assert cli("agents", "import", file, "--as", "eva").code == 0
+    assert cli("send", "eva", "Hello.").code == 0
+    looked = cli("mcp", "tools", "eva")
+    assert looked.code == 1
+    assert "pagemind agents accept eva" in looked.err
+    assert not started.exists()
+    assert script in cli("agents", "accept", "eva", "--yes").out
+    assert cli("mcp", "tools", "eva").code == 3
+    assert started.exists()
