@@ -7,6 +7,7 @@ long a client may take to read.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -17,6 +18,8 @@ from pagemind.runtime.http.address import is_loopback
 from pagemind.runtime.http.faults import HttpFault, fault_of
 from pagemind.runtime.http.token import Token
 from pagemind.runtime.settings import SERVE_BODY_BYTES, SERVE_SILENCE_SECONDS
+
+_log = logging.getLogger("pagemind.http")
 
 OPEN = "/health"  # answers everybody, and tells nothing
 _TOKEN_HINT = "send the header Authorization: Bearer TOKEN"
@@ -37,6 +40,8 @@ class Guard:
             self._admit(headers, scope["path"])
             _measure(headers, scope["method"])
         except HttpFault as fault:
+            who = (scope.get("client") or ("?",))[0]
+            _log.warning("refused %s %r of %s: %s", scope["method"], scope["path"], who, fault)
             await fault_of(fault).response(scope["path"])(scope, receive, send)
             return
         with suppress(_DoesNotRead):

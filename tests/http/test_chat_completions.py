@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagemind.runtime.errors import AuthenticationFailed, RateLimited
+from pagemind.runtime.http.taking_in import plain
+from pagemind.runtime.invariants import check_state
 from pagemind.runtime.message import Blob
 from pagemind.runtime.model import ModelReply, ModelRequest, Usage
 from pagemind.runtime.testing import call
@@ -164,8 +166,24 @@ def test_a_history_of_elsewhere_is_taken_in_as_it_was_said(here: Served, name: s
     assert len(here.stored(name)) == 6
 
 
+def test_a_long_history_of_elsewhere_is_paged_out_as_it_is_taken_in(
+    here: Served, name: str
+) -> None:
+    """All of it is there, once and in order, and the agent is sound."""
+    long = "a sentence about the sea and the boats on it " * 3
+    history = [f"{number}: {long}" for number in range(40)]
+    reply = answer(here.chat(*history, "And now?", model=name))
+    then = answer(here.chat(*history, "And now?", reply, "Then?", model=name))
+    texts = [text for _, text in here.stored(name)]
+    assert [plain(each) for each in texts[:40]] == [plain(each) for each in history]
+    assert texts[40:] == ["And now?", reply, "Then?", then]
+    with here.keeper.using(name) as agent:
+        assert not check_state(agent.state)
+        assert agent.state.pages.count() > 1
+
+
 @given(st.data())
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_each_message_is_stored_once_in_any_interleaving(here: Served, data: st.DataObject) -> None:
     """Threads of two speakers go on, are sent again, and are cut to their end, in any order."""
     name = next(_names)
