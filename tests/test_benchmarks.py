@@ -34,6 +34,18 @@ def test_turn_overhead_has_a_row_for_each_history(tmp_path: Path) -> None:
         assert row["cpu_ms_foreground"] > 0
 
 
+def test_tasks_tells_what_they_cost_beside_the_model(tmp_path: Path) -> None:
+    """An action, agents at once beside a bare loop and the ideal, going on, memory."""
+    few = ("--turns", "3", "--agents", "2", "--delays", "0.05", "--rows", "20", "--steps", "20")
+    found = run("tasks.py", *few, out=tmp_path / "f.json")
+    assert found["overhead"][0]["task_cpu_ms"] > 0
+    (row,) = found["throughput"]
+    assert (row["agents"], row["delay_s"]) == (2, 0.05)
+    assert min(row["vs_bare"], row["vs_streamed"], row["vs_ideal"]) > 0
+    assert found["resume"][0]["seconds"] > 0
+    assert found["memory"][0]["growth"] > 0
+
+
 def test_fsync_cost_gives_ratios(tmp_path: Path) -> None:
     """The wait for the disk is told apart from the work."""
     found = run("fsync_cost.py", "--turns", "20", out=tmp_path / "f.json")

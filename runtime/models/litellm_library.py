@@ -45,6 +45,13 @@ def _load() -> Any:
     return litellm
 
 
+def listened_to() -> bool:
+    """Whether somebody has put callbacks into litellm, which are told of each call's end."""
+    litellm = load()
+    names = ("callbacks", "success_callback", "_async_success_callback", "failure_callback")
+    return any(getattr(litellm, name, None) for name in names)
+
+
 def sees_images(name: str) -> bool:
     """Whether its registry knows that a model takes images."""
     try:

@@ -84,6 +84,8 @@ async def _pump(
             async for chunk in stream:
                 if not _is_guess(chunk, stream):
                     put((True, chunk))
+                if _is_usage(chunk) and not litellm_library.listened_to():
+                    break  # nothing follows but litellm's own books, a third of its work
         else:
             put((False, answer))
         put(_END)
@@ -95,12 +97,17 @@ async def _pump(
                 await stream.aclose()  # else the server goes on generating
 
 
+def _is_usage(chunk: Any) -> bool:
+    """The chunk that closes a stream."""
+    return not getattr(chunk, "choices", None) and getattr(chunk, "usage", None) is not None
+
+
 def _is_guess(chunk: Any, stream: Any) -> bool:
     """A closing usage chunk that litellm counted itself, because the server reported nothing.
 
     Taken for the server's word, it would teach our token counter the wrong ratio.
     """
-    if getattr(chunk, "choices", None) or getattr(chunk, "usage", None) is None:
+    if not _is_usage(chunk):
         return False
     received = getattr(stream, "chunks", None)
     return received is not None and not any(getattr(c, "usage", None) for c in received)

@@ -181,9 +181,13 @@ class Database:
         return epoch
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
         """All or nothing, also where it stands inside another one: who catches what it raised
-        goes on without it. Raises LostAgent if another process became the writer."""
+        goes on without it. Raises LostAgent if another process became the writer.
+
+        Not `durable`: a kill of the process loses nothing, but the disk is not waited for. After a
+        loss of power it and what followed may be missing, unless a durable one came after it.
+        """
         with self._lock:
             if self._depth:
                 with self._savepoint():
@@ -192,6 +196,8 @@ class Database:
             committing = False
             try:
                 with _translated(self.path):
+                    if not durable:
+                        self._connection.execute("PRAGMA synchronous = NORMAL")
                     self._connection.execute("BEGIN IMMEDIATE")
                 self._depth = 1
                 self._check_epoch()
@@ -207,6 +213,9 @@ class Database:
                     self._call_back()  # Ctrl-C just after the commit: memory follows all the same
                 self._after.clear()
                 raise
+            finally:
+                if not durable:
+                    self._connection.execute("PRAGMA synchronous = FULL")
             self._depth = 0
             self._call_back()
 

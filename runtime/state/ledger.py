@@ -2,10 +2,13 @@
 
 One row for a task, for each input begun, for each action begun and for each output file. It is the
 authority: what it says is done is never done again, and an output file is as long as it says.
+
+What an action begins with is on disk before it begins. How it ended need not be at once: should
+power fail, its turn has its answer in the agent's own state, and what it wrote is cut back.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -133,9 +136,14 @@ class Ledger:
         self.questions = TaskQuestions(database, clock)
         self.results = TaskResults(database)
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """What is written inside stands together or not at all."""
-        return self._db.transaction()
+    def transaction(self, *, durable: bool = True) -> AbstractContextManager[None]:
+        """What is written inside stands together or not at all; see Database.transaction."""
+        return self._db.transaction(durable=durable)
+
+    def _note(self, sql: str, values: Sequence[Any]) -> None:
+        """What can be found again should power fail."""
+        with self._db.transaction(durable=False):
+            self._db.write(sql, values)
 
     def _now(self) -> str:
         return rfc3339(self._clock.now())
@@ -218,7 +226,7 @@ class Ledger:
 
     def begin_input(self, task: str, key: str, label: str, number: int, digest: str) -> InputRow:
         """An input that is begun, or taken up again."""
-        self._db.write(
+        self._note(
             "INSERT INTO task_inputs (task, key, label, number, digest, status, begun_at)"
             " VALUES (?,?,?,?,?,'running',?) ON CONFLICT (task, key) DO UPDATE"
             " SET status = 'running', error = '', skipped = 0, ended_at = NULL, digest = ?",
@@ -242,15 +250,16 @@ class Ledger:
         return 1 + self._db.number("SELECT MAX(number) FROM task_inputs WHERE task = ?", (task,))
 
     def set_agent(self, task: str, key: str, agent: str) -> None:
-        """Which agent was made for an input."""
-        self._db.write(
+        """Which agent was made for an input. On disk with the agent, which stands in the same
+        file."""
+        self._note(
             "UPDATE task_inputs SET agent = ? WHERE task = ? AND key = ?", (agent, task, key)
         )
 
     def end_input(
         self, task: str, key: str, status: str, error: str = "", skipped: int = 0
     ) -> None:
-        self._db.write(
+        self._note(
             "UPDATE task_inputs SET status = ?, error = ?, skipped = ?, ended_at = ?"
             " WHERE task = ? AND key = ?",
             (status, error, skipped, self._now(), task, key),
@@ -303,7 +312,7 @@ class Ledger:
         self, task: str, key: str, place: str, kind: str, attempt: int, with_: Any = None
     ) -> ActionRow:
         """An attempt begins; `with_` is what it must be taken up with, should the process end."""
-        self._db.write(
+        (self._db.write if with_ else self._note)(
             "INSERT INTO task_actions (task, input, place, kind, attempt, status, result, at)"
             " VALUES (?,?,?,?,?,'running',?,?) ON CONFLICT (task, input, place) DO UPDATE"
             " SET status = 'running', kind = excluded.kind, attempt = excluded.attempt,"
@@ -322,7 +331,7 @@ class Ledger:
         self, task: str, key: str, place: str, status: str, result: Any, error: str, spent: Spent
     ) -> None:
         """An attempt came to an end, or (`running`) was cut off. `spent` is of all attempts."""
-        self._db.write(
+        self._note(
             "UPDATE task_actions SET status = ?, result = ?, error = ?, steps = ?,"
             " prompt_tokens = ?, completion_tokens = ?, cached_tokens = ?, cost = ?, unpriced = ?,"
             " ms = ?, at = ? WHERE task = ? AND input = ? AND place = ?",

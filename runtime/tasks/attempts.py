@@ -103,7 +103,7 @@ class Attempts:
                     self._job.wait(wait)
             else:
                 now = self._took(doing, spent, begun)
-                with self._job.ledger.transaction():
+                with self._job.ledger.transaction(durable=False):
                     self._note(doing, "done", done, "", now)
                     if "length" in done:  # what was written counts with its action, or not at all
                         path, start, length = done["path"], done["start"], done["length"]

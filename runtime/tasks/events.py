@@ -61,15 +61,18 @@ class TaskLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._mine = False  # the last line is whole: this process wrote it
 
     def __call__(self, event: TaskEvent) -> None:
         line = json.dumps(event.as_json(), ensure_ascii=False) + "\n"
         try:
             with self.path.open("ab") as file:
-                if file.tell() and not self._whole():
+                if not self._mine and file.tell() and not self._whole():
                     line = f"\n{line}"
                 file.write(line.encode("utf-8", "replace"))
+            self._mine = True
         except OSError as error:  # a log is worth no failure
+            self._mine = False
             _log.warning("%s: %s", self.path, error)
 
     def _whole(self) -> bool:
