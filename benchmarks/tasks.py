@@ -7,9 +7,9 @@ overhead is CPU time a turn, over all threads, of a task's `say` and `save` thro
 server on loopback, beside that of a bare loop of litellm calls with the same texts. throughput is
 turns a second of all agents from their first to their last, ÷ that of a bare threaded loop of
 litellm calls (whole and streamed: pagemind streams, so that a turn can be stopped) and ÷ the ideal,
-agents ÷ delay; the server waits so long before its answer. resume is the time from the start of a run to the first new
-action where the ledger has so many inputs done. memory is what the process holds after a tenth of
-the steps and after all of them. The server is a process of its own.
+agents ÷ delay; the server waits so long before its answer. resume is the time from the start of a
+run to the first new action where the ledger has so many inputs done. memory is what the process
+holds after a tenth of the steps and after all of them. The server is a process of its own.
 """
 
 import os
