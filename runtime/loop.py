@@ -29,7 +29,7 @@ from pagemind.runtime.message import (
 )
 from pagemind.runtime.model import ModelReply
 from pagemind.runtime.model_caller import Interrupted, ModelCaller
-from pagemind.runtime.person import Consent, Person
+from pagemind.runtime.person import Consent, Person, Unhurried
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.settings import EMPTY_RETRIES, MAX_CALLS, NUDGE_AT, REQUIRED_NUDGES
 from pagemind.runtime.state.state import State
@@ -280,7 +280,8 @@ class Loop:
             return self._queue_manager.append(placed, step=step)
 
         context = self._tool_context(call.id, turn.number)
-        context = replace(context, person=self.person, cancel=cancel)
+        person = self.person and Unhurried(self.person, self._state.clock, turn.wait)
+        context = replace(context, person=person, cancel=cancel)
         outcome = self._executor.execute(
             call, context, store, cut_off=cut_off, note=note, consent=consent
         )

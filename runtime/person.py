@@ -4,9 +4,11 @@ A chat gives one to its agent (`agent.person`); a script or a task may give one 
 rule; where there is none, a turn that needs consent ends with `approval` and waits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from pagemind.runtime.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,31 @@ class Person(Protocol):
 
     def ask(self, question: str, choices: Sequence[str]) -> str | None:
         """A question of the agent's; `choices` are suggestions, and may be empty."""
+
+
+class Unhurried:
+    """A person whose time to answer is told, so that it is not counted as the agent's."""
+
+    def __init__(self, person: Person, clock: Clock, waited: Callable[[float], None]) -> None:
+        self._person = person
+        self._clock = clock
+        self._waited = waited
+
+    def approve(self, request: ApprovalRequest) -> Consent | None:
+        """As the person does."""
+        begun = self._clock.monotonic()
+        try:
+            return self._person.approve(request)
+        finally:
+            self._waited(self._clock.monotonic() - begun)
+
+    def ask(self, question: str, choices: Sequence[str]) -> str | None:
+        """As the person does."""
+        begun = self._clock.monotonic()
+        try:
+            return self._person.ask(question, choices)
+        finally:
+            self._waited(self._clock.monotonic() - begun)
 
 
 @dataclass

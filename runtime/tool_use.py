@@ -92,10 +92,11 @@ class Terms(Section):
 
 class FilesTerms(Terms):
     """Folders whose files are seen. `write`: true for all of them, or those that may be changed,
-    which are seen, too."""
+    which are seen, too. `hidden`: whether names that begin with a dot are."""
 
     roots: tuple[Words, ...] = ()
     write: bool | tuple[Words, ...] = False
+    hidden: bool = False
 
     @property
     def folders(self) -> dict[str, bool]:

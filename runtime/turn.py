@@ -125,6 +125,7 @@ class Turn:
     nudges: int = 0  # to call what is required
     others: Others = Others()
     pending: ApprovalRequest | None = None
+    waited: float = 0.0  # seconds that a person took to answer
     _errors_in_a_row: int = 0
     _last_call: tuple[str, str] = ("", "")
     _same_calls: int = 0
@@ -135,7 +136,7 @@ class Turn:
         limits = self.limits
         if self.steps >= limits.steps:
             return self._stop("steps", f"{self.steps} steps")
-        if now - self.started > limits.seconds:
+        if now - self.started - self.waited > limits.seconds:
             return self._stop("time", f"more than {limits.seconds:g} seconds")
         spent = self.usage.prompt_tokens + self.usage.completion_tokens + self.others.tokens
         if limits.tokens is not None and spent >= limits.tokens:
@@ -166,6 +167,10 @@ class Turn:
     def _stop(self, reason: StopReason, detail: str) -> StopReason:
         self.reasons.append(f"{reason}: {detail}")
         return reason
+
+    def wait(self, seconds: float) -> None:
+        """A person took so long to answer."""
+        self.waited += seconds
 
     def count_reply(self, reply: ModelReply) -> None:
         self.usage += reply.usage

@@ -1,16 +1,18 @@
 """The agents that ship are complete, name no model, and say what they were tested with."""
 
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from pagemind.runtime.definition import load_definition, shipped_definitions
-from pagemind.runtime.function_names import expand
+from pagemind.runtime.function_names import GROUPS, expand
 
 
-def test_five_agents_ship() -> None:
+def test_six_agents_ship() -> None:
     """The names that the README promises are there."""
-    assert shipped_definitions() == ["assistant", "coder", "companion", "researcher", "support"]
+    names = ["assistant", "coder", "companion", "reader", "researcher", "support"]
+    assert shipped_definitions() == names
 
 
 @pytest.mark.parametrize("name", shipped_definitions())
@@ -20,7 +22,8 @@ def test_a_shipped_agent_loads_in_an_empty_environment(name: str) -> None:
     assert agent.name == name
     assert agent.description
     assert agent.model is None
-    assert agent.functions == expand(("core", "recall", "archival", "pages", "clock"))
+    memory = ("core", "recall", "archival", "pages", "clock")
+    assert agent.functions[: len(expand(memory))] == expand(memory)
 
 
 @pytest.mark.parametrize("name", shipped_definitions())
@@ -42,6 +45,14 @@ def test_a_shipped_agent_says_what_it_was_tested_with(name: str) -> None:
 def test_the_researcher_has_a_desk() -> None:
     """The researcher works in a scratch block."""
     assert "scratch" in load_definition("researcher", environ={}).blocks
+
+
+def test_the_reader_reads_where_it_is_made() -> None:
+    """And may change nothing, there or elsewhere."""
+    reader = load_definition("reader", environ={})
+    assert reader.folder == Path.cwd()
+    more = [use.name for use in reader.uses if use.name not in expand(GROUPS)]
+    assert more == ["read_file", "list_files", "grep_files", "read_document", "ask_user"]
 
 
 def test_the_rules_of_support_are_not_the_models_to_change() -> None:

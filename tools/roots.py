@@ -48,8 +48,9 @@ class Place:
 class Roots:
     """Those of one function."""
 
-    def __init__(self, roots: list[Root]) -> None:
+    def __init__(self, roots: list[Root], *, hidden: bool = False) -> None:
         self._roots = roots
+        self._hidden = hidden
 
     @classmethod
     def of(cls, ctx: ToolContext) -> "Roots":
@@ -68,7 +69,7 @@ class Roots:
             roots.append(Root(name, path, write))
         if not roots:
             raise ToolFailed(f"no folder is there: {', '.join(missing)}; a person has to make it")
-        return cls(roots)
+        return cls(roots, hidden=ctx.terms.hidden)
 
     def all(self) -> list[Place]:
         """Each folder as a place."""
@@ -87,6 +88,8 @@ class Roots:
                 f"{written} is outside of {self._known()}, where files may be read"
             ) from None
         place = self._place(root, steps)
+        if not self._hidden and any(step.startswith(".") for step in steps):
+            raise ToolFailed(f"{place.shown} is hidden, and hidden files are not open here")
         if write and not root.write:
             able = ", ".join(each.name for each in self._roots if each.write)
             only = f"; in {able} you may write" if able else ""
@@ -125,7 +128,7 @@ class Roots:
         return Place(root, steps, "/".join(shown) or root.name)
 
     def walk(self, place: Place) -> Iterator[tuple[Place, os.stat_result]]:
-        """Every file under a folder, in order; links are not followed, hidden names are left out.
+        """Every file under a folder, in order; links are not followed.
         Raises ToolFailed for what is not there, or after too many names."""
         seen = 0
         waiting = [place]
@@ -140,7 +143,7 @@ class Roots:
                             f"{place.shown} holds more than {FILES_WALKED:,} files; name a folder"
                             " in it"
                         )
-                    if entry.name.startswith("."):
+                    if entry.name.startswith(".") and not self._hidden:
                         continue
                     below = self._place(here.root, (*here.steps, entry.name))
                     with suppress(OSError):  # it may be gone by now

@@ -6,6 +6,7 @@ import pytest
 from kernel_kit import agent_at, runtime_at, small
 
 from pagemind.runtime.approvals import pending_in
+from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.errors import DefinitionError, NeedsApproval, ToolFailed, UserError
 from pagemind.runtime.invariants import check_state
@@ -104,6 +105,21 @@ def test_a_person_who_is_there_is_asked_at_once(tmp_path: Path) -> None:
         assert agent.send("go").text == "Both."
         assert results(agent) == ["1", "2"]
         assert len(person.asked) == 1
+
+
+def test_a_person_may_take_their_time(tmp_path: Path) -> None:
+    """It is not the agent's: no limit of the turn is reached by it."""
+    clock = FrozenClock()
+
+    class Slow(ScriptedPerson):
+        def approve(self, request: ApprovalRequest) -> Consent | None:
+            clock.advance(hours=5)
+            return Consent(True)
+
+    model = ScriptedModel([call("shell", command="echo 1"), "Done."])
+    with agent_at(tmp_path, model, SHELL, clock) as agent:
+        agent.person = Slow()
+        assert agent.send("go").stop_reason == "answered"
 
 
 def test_a_question_is_put_to_the_person(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_code_does_not_get_out(runtime: Runtime, tmp_path: Path, code: str, said
 
     if confined_python.platform.machine() not in confined_python._MACHINES:
         pytest.skip("this machine has no filter")
-    kit = Kit(runtime, tmp_path, "{python: {seconds: 2, megabytes: 256}}")
+    kit = Kit(runtime, tmp_path, "{python: {seconds: 30, megabytes: 256}}")
     assert said in kit.run("python", code=code)
 
 
