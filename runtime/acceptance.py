@@ -14,6 +14,7 @@ from pagemind.runtime.function_names import GROUPS
 from pagemind.runtime.mcp_use import ServerUse, read_servers
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.tool_use import (
+    AgentsTerms,
     FilesTerms,
     HttpTerms,
     PythonTerms,
@@ -75,9 +76,22 @@ def reach_of(stored: Mapping[str, Any], folder: Path | None = None) -> list[str]
     uses, _ = read_uses(tools)
     lines = [line for use in uses if use.name not in _HARMLESS for line in _lines(use, folder)]
     lines += [_server(server) for server in read_servers(tools)[0]]
+    lines += _shared(stored["definition"])
     if isinstance(inbox := stored["definition"].get("inbox"), str):
         lines.append(f"read the files that come into {_path(inbox, folder)}")
     return list(dict.fromkeys(lines))
+
+
+def _shared(definition: Mapping[str, Any]) -> Iterator[str]:
+    """What of it other agents see."""
+    blocks = definition.get("blocks")
+    for spec in blocks.values() if isinstance(blocks, dict) else ():
+        if isinstance(spec, dict) and isinstance(name := spec.get("shared"), str):
+            yield f"read and change the shared block {name}, which other agents always see"
+    archives = definition.get("archives")
+    for each in archives if isinstance(archives, list) else ():
+        if isinstance(each, dict) and each.get("mode") == "write":
+            yield f"write to the shared archive {each.get('name')}"
 
 
 def _server(server: ServerUse) -> str:
@@ -102,6 +116,10 @@ def _lines(use: ToolUse, folder: Path | None) -> Iterator[str]:
             yield f"{'read and write' if write else 'read'} files in {_path(written, folder)}{asks}"
     elif isinstance(terms, HttpTerms):
         yield f"read from {', '.join(terms.allow)}{asks}"
+    elif isinstance(terms, AgentsTerms):
+        if use.name != "list_agents":
+            tagged = [f"those with the tag {tag}" for tag in terms.tags]
+            yield f"write to the agents {', '.join([*terms.reach, *tagged])}{asks}"
     elif isinstance(terms, ShellTerms):
         yield f"run commands in {_path(terms.folder, folder)}{sees}{asks}"
     elif isinstance(terms, PythonTerms):

@@ -118,6 +118,7 @@ class Agent:
         self._lock = threading.RLock()
         self._idle: threading.Thread | None = None
         self._gists = IdleGists(gists, self._lock, name=name)
+        self.closed = False
         self._unclosed = False  # a turn runs, or could not be closed
         self._watch: Observer = ignore
         self.settles = True  # False: whoever drives it says when (a replay)
@@ -738,6 +739,7 @@ class Agent:
             self._idle.join()
             self._gists.stop()  # a flush in the idle asks for them when it is done
         with self._lock:
+            self.closed = True
             self._closed(self)
 
     def __enter__(self) -> "Agent":

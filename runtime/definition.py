@@ -162,13 +162,18 @@ class AgentDefinition(Section):
         return self.source
 
     def within(self, functions: Collection[str]) -> Self:
-        """The same with no other functions than these, no servers and no inbox; `closed` names what
-        it does without."""
-        narrowed = self.model_copy(update={"inbox": None})
+        """The same with no other functions than these, no servers, no inbox and nothing shared
+        that it could write to; `closed` names what it does without."""
+        own = {
+            label: spec.model_copy(update={"shared": None}) for label, spec in self.blocks.items()
+        }
+        read = tuple(each.model_copy(update={"mode": "read"}) for each in self.archives)
+        narrowed = self.model_copy(update={"inbox": None, "blocks": own, "archives": read})
         narrowed._uses = tuple(use for use in self._uses if use.name in functions)
         narrowed._servers = ()
         closed = [use.name for use in self._uses if use.name not in functions]
         closed += [f"MCP server {server.name}" for server in self._servers]
+        closed += [f"shared block {name}" for name in self.shared_blocks.values()]
         narrowed._closed = (*closed, *(["inbox"] if self.inbox else []))
         return narrowed
 

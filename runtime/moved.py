@@ -84,6 +84,7 @@ class Moved:
     shown: int
     reverted: tuple[Reverted, ...]
     world: tuple[WorldCall, ...]
+    shared: tuple[str, ...]  # blocks that changed since and stay: other agents have them, too
     messages: int
     passages: int
     pages: int
@@ -103,6 +104,7 @@ class Moved:
             "shown": self.shown,
             "reverted": [each.as_json() for each in self.reverted],
             "world": [each.as_json() for each in self.world],
+            "shared": list(self.shared),
             "messages": self.messages,
             "passages": self.passages,
             "pages": self.pages,

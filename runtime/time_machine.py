@@ -230,6 +230,7 @@ class TimeMachine:
         reverted = self._restore(before, reason, at)
         if back is not None:  # the changes that this takes back are those of the move itself
             reverted = [replace(each, author="") for each in reverted]
+        others = self._shared_since(before)
         blocks = self._shown(before)
         state.history.take_up(epoch, reason, blocks)
         newest = state.history.epoch()
@@ -250,6 +251,7 @@ class TimeMachine:
             shown=shown,
             reverted=tuple(reverted),
             world=tuple(self._world(lost)),
+            shared=others,
             messages=state.journal.count(),
             passages=state.passages.count(),
             pages=state.pages.count(),
@@ -267,6 +269,13 @@ class TimeMachine:
         )
         tokens = self._count(reason)
         return self._state.journal.append(notice, tokens=tokens)[0].seq
+
+    def _shared_since(self, before: int) -> tuple[str, ...]:
+        """The shared blocks that have changed since: others have them, too, and they stay."""
+        blocks = self._state.blocks
+        then = blocks.versions_before(before)
+        now = {block.label: block.version for block in blocks.all()}
+        return tuple(label for label in blocks.shared() if now.get(label) != then.get(label))
 
     def _restore(self, before: int, reason: str, at: int) -> list[Reverted]:
         """Memory as it was then, each change as a new version."""

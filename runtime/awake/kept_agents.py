@@ -40,7 +40,9 @@ class KeptAgents:
         `runtime.agent(name, create=False)`. Raises what that does."""
         with self._door(agent_id):
             kept = self._kept.get(agent_id)
-            if kept is None or not self._runtime.is_open(agent_id):  # somebody closed it
+            if (
+                kept is None or kept.agent.closed or not self._runtime.is_open(agent_id)
+            ):  # somebody closed it
                 ours = not self._runtime.is_open(agent_id)
                 name = self._runtime.home.of_id(agent_id).name
                 agent = opens(name) if opens else self._runtime.agent(name, create=False)

@@ -35,6 +35,8 @@ def lines_of(done: "Moved") -> Iterator[str]:
         yield f"  {call.id} {_short(f'{call.name}({arguments})')}{failed}"
     if len(done.world) > _SHOWN:
         yield f"  … and {len(done.world) - _SHOWN:,} more"
+    if done.shared:
+        yield f"not undone, for other agents share it: block {', '.join(done.shared)}"
     where = f"m{done.seq}" if done.seq else "the beginning"
     from pagemind.runtime.cli.render import plural
 

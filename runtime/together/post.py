@@ -46,15 +46,18 @@ class Post:
         long, Cancelled, and what opening it or its turn raises."""
         clock = self.runtime.clock
         until = clock.monotonic() + min(seconds, AGENT_BUSY_SECONDS)
-        with self._open(agent_id, cancel, until) as agent:
-            while not agent.hold(_LOOK_SECONDS):
-                cancel.check()
-                if clock.monotonic() > until:
-                    raise AgentInUse(f"{agent.name} is busy with something else")
-            try:
-                return agent.handle(errand.event(text), cancel=cancel)
-            finally:
-                agent.release()
+        while True:
+            cancel.check()
+            with self._open(agent_id, cancel, until) as agent:
+                while not agent.hold(_LOOK_SECONDS):
+                    cancel.check()
+                    if clock.monotonic() > until:
+                        raise AgentInUse(f"{agent.name} is busy with something else")
+                try:
+                    if not agent.closed:  # by somebody else, while it was waited for
+                        return agent.handle(errand.event(text), cancel=cancel)
+                finally:
+                    agent.release()
 
     @contextmanager
     def _open(self, agent_id: str, cancel: CancelToken, until: float) -> Iterator[Agent]:

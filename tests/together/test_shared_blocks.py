@@ -11,6 +11,7 @@ from processes import python
 from together_kit import Teller, does, model_of, sees, sharing
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.cli.moved_view import lines_of
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.errors import BlockLimitExceeded, DefinitionError
@@ -154,6 +155,8 @@ def test_a_rewind_does_not_take_back_what_is_shared(tmp_path: Path) -> None:
         does(ada, "core_append", block="plan", content="Ada helps.")
         moved = ada.rewind(2)
         assert [each.id for each in moved.reverted] == ["human"]
+        assert moved.shared == ("plan",)
+        assert "other agents share it: block plan" in "\n".join(lines_of(moved))
         assert "Ada helps." in sees(ada)
         ada.close()
         with runtime.reader("ada") as reader:
@@ -273,7 +276,8 @@ def test_no_update_is_lost_whatever_three_agents_do_at_once(tmp_path: Path, seed
 
 
 def test_an_export_carries_the_text_as_an_ordinary_block(tmp_path: Path) -> None:
-    """In a home without the shared block it makes it; in one that has it, it joins."""
+    """An imported agent shares nothing until a person accepts that. In a home without the shared
+    block it makes it then; in one that has it, it joins."""
     file = tmp_path / "ada.pmz"
     with runtime_at(tmp_path / "one", SystemClock()) as runtime:
         (ada,) = team(runtime, "ada")
@@ -281,11 +285,19 @@ def test_an_export_carries_the_text_as_an_ordinary_block(tmp_path: Path) -> None
         runtime.export_agent("ada", file)
     with runtime_at(tmp_path / "two", SystemClock()) as runtime:
         runtime.import_agent(file)
+        with runtime.agent("ada", model=Teller()) as ada:
+            does(ada, "core_append", block="plan", content="Mine.")
+        assert runtime.shared_blocks.get("team_plan") is None
+        lines = runtime.accept("ada")
+        assert lines == [
+            "read and change the shared block team_plan, which other agents always see"
+        ]
         assert "Sound the depths." in sees(runtime.agent("ada", model=Teller()))
-        assert runtime.shared_blocks.find("team_plan").value == "Sound the depths."
+        assert runtime.shared_blocks.find("team_plan").value == "Sound the depths.\nMine."
     with runtime_at(tmp_path / "three", SystemClock()) as runtime:
         team(runtime, "ben")
         runtime.import_agent(file)
+        runtime.accept("ada")
         ada = runtime.agent("ada", model=Teller())
         assert "Map the harbour." in sees(ada)
         assert "Sound the depths." in [v.value for v in ada.state.blocks.history("plan")]
