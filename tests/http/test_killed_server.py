@@ -18,6 +18,7 @@ sys.path.insert(0, sys.argv[1])
 from pathlib import Path
 from awake_kit import asked, echo
 from http_kit import served
+from pagemind.runtime.awake.keeper import Keeper
 from pagemind.runtime.clock import SystemClock
 
 def script(request):
@@ -25,19 +26,18 @@ def script(request):
         os.kill(os.getpid(), 9)
     return echo(request)
 
+if sys.argv[3] == "after the turn":  # nobody has read the answer yet
+    Keeper._end = lambda *_, **__: os.kill(os.getpid(), 9)
 with served(Path(sys.argv[2]), script, clock=SystemClock()) as here:
-    if sys.argv[3] == "after the turn":  # nobody has read the answer yet
-        here.keeper._end = lambda *_, **__: os.kill(os.getpid(), 9)
     print(here.url, flush=True)
     sys.stdin.read()
 """
 
 
-@pytest.mark.parametrize("when", ["in the turn", "after the turn"])
-def test_a_request_that_was_cut_off_by_a_kill_is_answered_once(tmp_path: Path, when: str) -> None:
+def test_a_request_that_was_cut_off_by_kills_is_answered_once(tmp_path: Path) -> None:
     """The client sends it again with its key, history and all: one message, one answer."""
     home = tmp_path / "home"
-    for kill in (when, ""):
+    for kill in ("in the turn", "after the turn", ""):
         child = python(SERVER, Path(__file__).parents[1], home, kill)
         assert child.stdout is not None
         url = child.stdout.readline().strip()
@@ -46,8 +46,8 @@ def test_a_request_that_was_cut_off_by_a_kill_is_answered_once(tmp_path: Path, w
         try:
             with httpx.Client(timeout=60, trust_env=False) as client:
                 path = f"{url}/v1/chat/completions"
-                if kill:
-                    with pytest.raises(httpx.RemoteProtocolError):
+                if kill:  # the second one may be dead before it is asked: it goes on by itself
+                    with pytest.raises(httpx.TransportError):
                         client.post(path, json=body, headers=key)
                 else:
                     for _ in range(2):
