@@ -1,5 +1,6 @@
 """`pagemind tasks`: the tasks of a home, what they did, and how to stop them or go on."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,25 +37,22 @@ def list_tasks(as_json: AsJson = False, home: HomeFolder = None) -> None:
 
     with opened(home) as runtime:
         ledger = _ledger(runtime)
-        shown = _in_order(ledger, most=None if as_json else _INSIDE)
         found = [
-            (label, row, Report.of(ledger, row.name), _running(runtime, row))
-            for label, row in shown
+            (depth, row, parent, Report.of(ledger, row.name), _running(runtime, row))
+            for depth, row, parent in _in_order(ledger, most=-1 if as_json else _INSIDE)
         ]
-        places = ledger.family.places()
-        names = {row.id: row.name for row in ledger.tasks()} if places else {}
         total = ledger.count()
     if as_json:
-        parents = {task: names.get(place.parent) for task, place in places.items()}
-        items = [
-            {**_item(row, report, running), "parent": parents.get(row.id)}
-            for _, row, report, running in found
-        ]
-        listing(items)
+        listing(
+            [
+                {**_item(row, report, running), "parent": parent}
+                for _, row, parent, report, running in found
+            ]
+        )
         return
     rows = [
         [
-            label,
+            f"{'  ' * depth}{row.name.partition('/')[2]}" if depth else row.name,
             _status(row, running),
             f"{report.inputs['done']:,}",
             f"{report.inputs['failed']:,}",
@@ -64,7 +62,7 @@ def list_tasks(as_json: AsJson = False, home: HomeFolder = None) -> None:
             local(row.begun_at),
             row.path,
         ]
-        for label, row, report, running in found
+        for depth, row, _, report, running in found
     ]
     headers = ["task", "status", "done", "failed", "of", "tokens", "cost", "begun", "file"]
     if not rows:
@@ -75,27 +73,14 @@ def list_tasks(as_json: AsJson = False, home: HomeFolder = None) -> None:
         print(f"and {total - len(rows):,} more inside these; --json lists them")
 
 
-def _in_order(ledger: "Ledger", most: int | None) -> list[tuple[str, "TaskRow"]]:
-    """Each with what it is called in the list; of those inside one, so many at most."""
-    every = {row.id: row for row in ledger.tasks()}
-    inside: dict[str, list[str]] = {}
-    for task, place in sorted(ledger.family.places().items()):
-        inside.setdefault(place.parent, []).append(task)
-    children = {task for tasks in inside.values() for task in tasks}
-    found: list[tuple[str, TaskRow]] = []
-
-    def add(id: str, depth: int) -> None:
-        row = every[id]
-        label = f"{'  ' * depth}{row.name if not depth else row.name.partition('/')[2]}"
-        found.append((label, row))
-        for child in inside.get(id, [])[:most]:
-            if child in every:
-                add(child, depth + 1)
-
-    for id in every:
-        if id not in children:
-            add(id, 0)
-    return found
+def _in_order(
+    ledger: "Ledger", most: int, around: "TaskRow | None" = None, depth: int = 0
+) -> Iterator[tuple[int, "TaskRow", str | None]]:
+    """Each with how deep it lies, and in what; of those inside one, so many at most."""
+    inside = around.id if around is not None else None
+    for row in ledger.tasks(inside, limit=most if inside else -1):
+        yield depth, row, around.name if around is not None else None
+        yield from _in_order(ledger, most, row, depth + 1)
 
 
 def show(task: TaskName, as_json: AsJson = False, home: HomeFolder = None) -> None:

@@ -150,9 +150,22 @@ class Ledger:
 
     # --- tasks ----------------------------------------------------------------------------------
 
-    def tasks(self) -> list[TaskRow]:
-        """The newest first."""
-        return [_task(row) for row in self._db.rows("SELECT * FROM tasks ORDER BY id DESC")]
+    def tasks(self, inside: str | None = None, limit: int = -1) -> list[TaskRow]:
+        """Those that people run, the newest first; or those inside one of them (by its id), in the
+        order in which they were begun."""
+        if inside is None:
+            rows = self._db.rows(
+                "SELECT t.* FROM tasks t LEFT JOIN task_parents p ON p.task = t.id"
+                " WHERE p.task IS NULL ORDER BY t.id DESC LIMIT ?",
+                (limit,),
+            )
+        else:
+            rows = self._db.rows(
+                "SELECT t.* FROM task_parents p JOIN tasks t ON t.id = p.task"
+                " WHERE p.parent = ? ORDER BY t.id LIMIT ?",
+                (inside, limit),
+            )
+        return [_task(row) for row in rows]
 
     def count(self) -> int:
         return self._db.number("SELECT count(*) FROM tasks")

@@ -36,11 +36,6 @@ class TaskFamily:
         row = self._db.one("SELECT * FROM task_parents WHERE task = ?", (task,))
         return _place(row) if row else None
 
-    def places(self) -> dict[str, Place]:
-        """Of all tasks that run inside others, by their ids."""
-        rows = self._db.rows("SELECT * FROM task_parents")
-        return {row["task"]: _place(row) for row in rows}
-
     def children(self, task: str) -> list[str]:
         """The ids of those that run inside it, in the order in which they were begun."""
         rows = self._db.rows(

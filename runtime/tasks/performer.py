@@ -4,8 +4,6 @@ What the ledger has as done gives its result, so that the actions after it find 
 Decisions of `if` and `until` are kept likewise: what they looked at may have changed since.
 """
 
-import json
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -19,10 +17,12 @@ from pagemind.runtime.tasks.checks import why_not
 from pagemind.runtime.tasks.failing import ActionFailed, Waits
 from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Job
+from pagemind.runtime.tasks.known import Known
 from pagemind.runtime.tasks.named_checks import function_of
 from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
 from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.tasks.reducing import Group, Reducing, label_of, told
+from pagemind.runtime.tasks.saving import line_of
 from pagemind.runtime.tasks.saying import say, spent_on, words
 from pagemind.runtime.tasks.subtask import Subtask
 from pagemind.runtime.tasks.text import Text, as_text
@@ -42,6 +42,7 @@ class Performer:
         self._who = f"{one.key}\0{one.digest}"
         self._source = {"input": one.label} if "input" in scope else {}
         self._scope = scope
+        self._known = Known(scope, agent)
         self._attempts = Attempts(job, one.key, one.label, purse)
         self.finished = 0  # of the outermost list
 
@@ -113,7 +114,7 @@ class Performer:
         noted = {"took": len(group), "label": label_of(group)} if group else {}
 
         def prepare(why: str) -> Result:
-            return {"text": words(self._fill(written, more), why), **noted}
+            return {"text": words(self._known.fill(written, more), why), **noted}
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
             text, id = row.result["text"], f"{identity}{row.attempt}"
@@ -175,7 +176,7 @@ class Performer:
 
         def prepare(why: str) -> Result:
             try:
-                return {"arguments": arguments_of(action, self._known())}
+                return {"arguments": arguments_of(action, self._known.all())}
             except TemplateError as error:
                 raise ActionFailed(error.message) from None
 
@@ -220,7 +221,7 @@ class Performer:
         sub = Subtask(self._job, self._agent, action, place, self._one_input, number)
 
         def prepare(why: str) -> Result:
-            return {"set": sub.values(self._known())}
+            return {"set": sub.values(self._known.all())}
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
             again = row.attempt > 1
@@ -235,7 +236,7 @@ class Performer:
         waiting = Waiting(self._job, self._agent, action, partial(self._consent, place))
 
         def prepare(why: str) -> Result:
-            return {"until": waiting.time_of(self._fill(Text.parse(written)))}
+            return {"until": waiting.time_of(self._known.fill(Text.parse(written)))}
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
             waiting.until(row.result, purse, row.spent)
@@ -260,10 +261,10 @@ class Performer:
         outputs = self._job.outputs
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
-            path = outputs.path(self._fill(Text.parse(save.file)))
+            path = outputs.path(self._known.fill(Text.parse(save.file)))
             if path == self._scope.get("_path"):
                 raise ActionFailed(f"{path} is the input itself: it is not written to")
-            data = self._what(save, made).encode("utf-8", "replace")
+            data = line_of(save, made, self._known, self._source).encode("utf-8", "replace")
             written = outputs.append(path, data)
             return {
                 "path": written.path,
@@ -275,46 +276,10 @@ class Performer:
         with outputs.alone():
             self._attempts.result(Doing(place, "save", self._policy(action), perform))
 
-    def _what(self, save: Save, made: str) -> str:
-        """What is written, with the end of its line."""
-        if save.row is not None:
-            row = {
-                name: self._value(value) if isinstance(value, str) else value
-                for name, value in save.row.items()
-            }
-            return json.dumps(row, ensure_ascii=False) + "\n"
-        name, found = "text", None
-        if save.block is not None:
-            name, found = save.block, self._known()["block"][save.block]
-        elif save.text is not None:
-            found = self._value(save.text) if save.as_rows else self._fill(Text.parse(save.text))
-        else:
-            name, found = made, self._scope[made]
-        if save.as_rows:
-            return json.dumps({**self._source, name: found}, ensure_ascii=False) + "\n"
-        return as_text(found).rstrip("\n") + "\n"
-
-    # --- what is known --------------------------------------------------------------------------
-
-    def _known(self) -> Mapping[str, Any]:
-        """The variables of now: a block has the value that it has."""
-        blocks = {block.label: block.value for block in self._agent.blocks()}
-        return {**self._scope, "block": blocks}
-
-    def _fill(self, text: Text, more: Mapping[str, Any] | None = None) -> str:
-        try:
-            return text.fill({**self._known(), **(more or {})} if text.paths else {})
-        except TemplateError as error:
-            raise ActionFailed(error.message) from None
-
-    def _value(self, written: str) -> Any:
-        try:
-            return Text.parse(written).value(self._known())
-        except TemplateError as error:
-            raise ActionFailed(error.message) from None
+    # --- what holds -----------------------------------------------------------------------------
 
     def _why_not(self, check: Check, reply: str) -> str:
-        said = reply if check.of is None else self._fill(Text.parse(check.of))
+        said = reply if check.of is None else self._known.fill(Text.parse(check.of))
         task = self._job.task
         own = function_of(check.check, task.base) if check.check is not None else None
         try:

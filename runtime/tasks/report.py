@@ -50,7 +50,7 @@ class Report:
         """From the ledger. Raises NotFound."""
         row = ledger.task(name)
         if row is None:
-            known = ", ".join(each.name for each in ledger.tasks()[:8]) or "none"
+            known = ", ".join(each.name for each in ledger.tasks(limit=8)) or "none"
             raise NotFound(f"no task is called {name!r}", hint=f"tasks: {known}")
         counts, actions = ledger.counts(row.id), ledger.action_counts(row.id)
         failed = ledger.faults(row.id, TASK_FAULTS)

@@ -68,7 +68,8 @@ class Subtask:
                 lent[folded(task.agent_name)] = self._agent
             name = folded(task.agent_name)
             inside = Inside(self._job, task, self._place, self._one.label, again, purse, lent)
-            if name in lent:
+            use = task.spec.agent
+            if name in lent or not (use.existing or use.name):  # it is this one's alone
                 report, stopped = run_inside(inside)
             else:
                 with self._job.locks.alone(name):

@@ -223,8 +223,8 @@ def test_a_clock_that_jumps(bench: Bench) -> None:
         assert report.row.status == "done", report.failures
         assert report.spent.ms >= 0
         ledger = Ledger(runtime.home.database, clock)
-        names = [row.name for row in ledger.tasks()]
-        assert set(names) == {"task", "task/do.1/1", "task/do.1/2", "task/do.1/3"}
+        (outer,) = ledger.tasks()
+        assert len(ledger.tasks(outer.id)) == 3
         asked = len(bench.rows())
         assert run_task(runtime, task, hiring=Hiring(model=ScriptedModel([]))).row.status == "done"
     assert len(bench.rows()) == asked == 3

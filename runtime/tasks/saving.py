@@ -1,0 +1,29 @@
+"""What an action saves, as it stands in its file: a row of JSON, or a line."""
+
+import json
+from collections.abc import Mapping
+
+from pagemind.runtime.tasks.known import Known
+from pagemind.runtime.tasks.parts import Save
+from pagemind.runtime.tasks.text import Text, as_text
+
+
+def line_of(save: Save, made: str, known: Known, source: Mapping[str, str]) -> str:
+    """With the end of its line. `made` is the variable that is saved where nothing is said, and
+    `source` says in a row where it comes from. Raises ActionFailed."""
+    if save.row is not None:
+        row = {
+            name: known.value(value) if isinstance(value, str) else value
+            for name, value in save.row.items()
+        }
+        return json.dumps(row, ensure_ascii=False) + "\n"
+    name = "text"
+    if save.block is not None:
+        name, found = save.block, known.all()["block"][save.block]
+    elif save.text is not None:
+        found = known.value(save.text) if save.as_rows else known.fill(Text.parse(save.text))
+    else:
+        name, found = made, known.scope[made]
+    if save.as_rows:
+        return json.dumps({**source, name: found}, ensure_ascii=False) + "\n"
+    return as_text(found).rstrip("\n") + "\n"
