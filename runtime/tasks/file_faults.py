@@ -112,6 +112,8 @@ def reduce_faults(spec: TaskSpec) -> Iterator[Fault]:
 
 def sub_faults(place: KeyPath, action: Action, sub: TaskSpec, file: str) -> Iterator[Fault]:
     """What a task needs from the action that runs it."""
+    if sub.team:
+        yield (*place, "sub"), f"{file} has a team: only the outermost task has one"
     if sub.clock is not None:
         yield (*place, "sub"), f"{file} has a clock of its own: only the outermost task has one"
     for name in action.values:

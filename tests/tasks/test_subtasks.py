@@ -197,6 +197,7 @@ def test_inputs_at_once(nest: Bench) -> None:
             "{sub: sub.yaml, set: {file: x}}",
             "stand",
         ),
+        (SUB + "team: {bo: ./plain.yaml}\n", "{sub: sub.yaml, set: {file: x}}", "has a team"),
         (SUB, "{sub: sub.yaml, set: {file: x}}\n  - {say: '{{ result.dun }}'}", "'dun'"),
     ],
 )
