@@ -46,7 +46,7 @@ def _limited(stream: Any) -> Any:
             async for piece in stream:
                 taken += len(piece)
                 if taken > MCP_BYTES:
-                    raise httpx2.ReadError(f"the answer has more than {MCP_BYTES >> 20} MB")
+                    raise httpx2.StreamError(f"the answer has more than {MCP_BYTES >> 20} MB")
                 yield piece
 
         async def aclose(self) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.mcp.http_transport import http_transport
+from pagemind.runtime.mcp.library import quiet
 from pagemind.runtime.mcp.process_transport import ProcessTransport
 from pagemind.runtime.mcp_use import McpTerms
 from pagemind.runtime.settings import MCP_START_SECONDS
@@ -70,6 +71,7 @@ class Life:
         from mcp import Client
         from mcp_types import Implementation
 
+        quiet()
         client = Client(
             self.process or self._http(),
             client_info=Implementation(name="pagemind", version=_version()),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pagemind.runtime.errors import MissingExtra, PagemindError
 from pagemind.runtime.http.address import Address
 from pagemind.runtime.http.token import Token
+from pagemind.runtime.mcp.library import quiet
 from pagemind.runtime.mcp_server.functions import MemoryFunctions, failure
 from pagemind.runtime.template import load
 
@@ -93,6 +94,7 @@ def _server(functions: MemoryFunctions) -> "Server[Any]":
         raise MissingExtra(
             "the library for MCP is not installed", hint="pip install 'pagemind[mcp]'"
         ) from None
+    quiet()
     offered = {tool.name: (tool, reads) for tool, reads in functions.tools()}
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
