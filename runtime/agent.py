@@ -542,6 +542,12 @@ class Agent:
             return False
         return bool(heard([*step, *(m for m in messages if m.role == "tool")], heartbeat=True))
 
+    def follow_within(self) -> None:
+        """Take up in the middle of a turn what those have made of the shared blocks who were asked
+        something in it."""
+        if taken := self._follow():
+            self._watch(TraceEvent("shared", {"blocks": taken["shared"]}))
+
     def _follow(self) -> dict[str, dict[str, str]]:
         """Take up what others have made of the shared blocks: for a trace."""
         tell = self.queue_manager.append

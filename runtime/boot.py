@@ -153,8 +153,7 @@ def boot(
     archival = ArchivalMemory(state, passages, written=written, near=near)
     editor = CoreEditor(state, core, shared=copies)
 
-    # A message that was answered may have changed what is shared.
-    team = seat(lambda: take_up(state, core, copies, tell=queue_manager.append))
+    team = seat(lambda: agent.follow_within())
 
     part_tokens = PartSize(state, room)
     pages = PageReader(state, count=counter.count, zone=zone, part_tokens=part_tokens)

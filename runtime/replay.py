@@ -73,6 +73,8 @@ class _Part:
     exchanges: list[Exchange] = field(default_factory=list)
     answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     returned: dict[str, str] = field(default_factory=dict)
+    shared: dict[str, dict[str, str]] = field(default_factory=dict)  # by the call that waited
+    taken_up: dict[str, str] = field(default_factory=dict)
     prefetched: Prefetched | None = None
     gists: int = 0  # answers about gists that were kept before this turn
     ended: str = ""  # the stop reason
@@ -173,8 +175,12 @@ def _take(part: _Part, line: TraceLine, exchange: Exchange | None) -> None:
     if exchange is not None:
         if not part.left or exchange.purpose == "gist":
             part.exchanges.append(exchange)
+    elif line.kind == "shared":
+        part.taken_up.update(data["blocks"])
     elif line.kind == "answer":
         part.answers[data["id"]] = data
+        if part.taken_up:  # before that call had its answer
+            part.shared[data["id"]], part.taken_up = part.taken_up, {}
     elif line.kind == "tool_returned":
         part.returned[data["id"]] = data["text"]
     elif line.kind == "prefetched":
@@ -265,6 +271,13 @@ class _Stage(Runtime):
         except PagemindError as error:  # it raised then, too, or the turn ended otherwise
             return f"{type(error).__name__}: {error.message}"
         return result.stop_reason
+
+    def _share(self, values: Mapping[str, str]) -> None:
+        """What others had written by now, in the middle of a turn."""
+        assert self._agent is not None
+        for label, value in values.items():
+            self._agent.shared_blocks.as_told(label, value)
+        self._agent.follow_within()
 
     def _leave(self) -> None:
         self._record_clock.next_seq = None
@@ -368,6 +381,8 @@ class _Stage(Runtime):
         data = self._part.answers.get(call_id) if self._part else None
         if data is None:
             return None
+        if self._part is not None and (shared := self._part.shared.get(call_id)):
+            self._share(shared)
         if error := data.get("error"):
             raise ToolFailed(error["message"])
         hits = tuple(

@@ -50,6 +50,7 @@ TraceKind = Literal[
 WatchKind = Literal[
     "asked",  # do: handle or retry; the event, before anything is done about it
     "stored",  # seq, role, kind, turn, at
+    "shared",  # blocks: what others made of shared blocks, taken up within a turn
 ]
 
 

@@ -26,18 +26,20 @@ class Listed:
 
 def within(runtime: House, reach: Reach, *, without: str) -> list[Listed]:
     """The agents within reach, by name; without the one of that id."""
-    named = {folded(name) for name in reach.names}
     found = []
     for registered in runtime.home.all():
-        if registered.id == without:
-            continue
-        wanted = ALL in named or folded(registered.name) in named
-        if not wanted and not reach.tags:
+        wanted = _named(registered, reach)
+        if registered.id == without or not (wanted or reach.tags):
             continue
         listed = _listed(runtime, registered)
         if listed is not None and (wanted or set(listed.member.tags) & set(reach.tags)):
             found.append(listed)
     return sorted(found, key=lambda each: folded(each.name))
+
+
+def _named(registered: Registered, reach: Reach) -> bool:
+    """Whether it is within reach by its name."""
+    return any(name == ALL or folded(name) == folded(registered.name) for name in reach.names)
 
 
 def _listed(runtime: House, registered: Registered) -> Listed | None:
@@ -59,9 +61,13 @@ def find(runtime: House, name: str, reach: Reach, *, sender: Registered) -> Regi
         registered = None
     if registered is not None and registered.id == sender.id:
         raise ToolFailed("you cannot send a message to yourself")
+    if registered is not None:  # no other definition need be read
+        if _named(registered, reach):
+            return registered
+        listed = _listed(runtime, registered) if reach.tags else None
+        if listed is not None and set(listed.member.tags) & set(reach.tags):
+            return registered
     others = within(runtime, reach, without=sender.id)
-    if registered is not None and registered.id in {each.id for each in others}:
-        return registered
     names = [each.name for each in others]
     there = f"you can write to {', '.join(names)}" if names else "you can write to nobody"
     hint = nearest(name, names, otherwise=there)
