@@ -33,7 +33,14 @@ from pagemind.runtime.settings import OWN_RESULT_TRUST, TOOL_MEGABYTES, WORLD_RE
 from pagemind.runtime.state.accesses import Accesses
 from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.database import Database
-from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry, ToolResult, takes_context
+from pagemind.runtime.tool import (
+    Tool,
+    ToolContext,
+    ToolRegistry,
+    ToolResult,
+    file_of,
+    takes_context,
+)
 from pagemind.runtime.turn_rules import missing, refusal, terms_of
 
 _log = logging.getLogger("pagemind.tools")
@@ -190,9 +197,10 @@ class FunctionExecutor:
 
     def _text(self, result: ToolResult) -> str:
         """Of a call by hand: what is no text is kept, and said under which hash."""
-        if result.data is None or self._blobs is None:
+        if not result.files or self._blobs is None:
             return result.text
-        return f"{result.text} (sha256 {self._blobs.keep(result.data)})"
+        kept = ", ".join(self._blobs.keep(file.data) for file in result.files)
+        return f"{result.text} (sha256 {kept})"
 
     def forget_call(self, once: str) -> None:
         """Whoever called has noted the answer elsewhere."""
@@ -305,12 +313,6 @@ class FunctionExecutor:
         trust = WORLD_RESULT_TRUST if outside else OWN_RESULT_TRUST
         origin = Provenance("tool", call.name, trust) if ran else Provenance("runtime", NOT_RUN)
         parts: tuple[Part, ...] = (Text(text),)
-        if result.data is not None and self._blobs is not None:
-            kept = self._blobs.keep(result.data)
-            parts = (
-                Text(text),
-                Blob(kept, "application/octet-stream", len(result.data), 0, kept[:12]),
-            )
         if result.files and self._blobs is not None:
             keep = self._blobs.keep
             parts += tuple(
@@ -377,7 +379,7 @@ def _of_bytes(data: bytes) -> ToolResult:
     try:
         return ToolResult(data.decode("utf-8"))
     except UnicodeDecodeError:
-        return ToolResult(f"{len(data):,} bytes that are no text", data=data)
+        return ToolResult(f"{len(data):,} bytes that are no text", files=(file_of(data),))
 
 
 def _arguments(call: ToolCall) -> dict[str, object]:

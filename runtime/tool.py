@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_type_hints
 
 from pagemind.runtime.errors import BadArguments, UnknownTool
+from pagemind.runtime.image_header import read_header
 from pagemind.runtime.model import ToolSchema
 from pagemind.runtime.settings import TOOL_SECONDS
 
@@ -77,6 +78,15 @@ class File:
     caption: str = ""
 
 
+def file_of(data: bytes, caption: str = "") -> File:
+    """Bytes as what they are: an image with its size, or just bytes."""
+    header = read_header(data)
+    if header is None:
+        return File(data, caption=caption or f"{len(data):,} bytes")
+    size = f"{header.width}×{header.height}"
+    return File(data, header.media_type, f"{caption}, {size}" if caption else size)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool answers when a plain string is not enough."""
@@ -85,7 +95,6 @@ class ToolResult:
     reference: dict[str, Any] | None = None  # a reading of a page or message: stored as reference
     speech: str | None = None  # protocol heartbeat: text for the person
     shown: "tuple[Hit, ...]" = ()  # what of memory the model sees in it
-    data: bytes | None = None  # what is no text: kept beside the database
     files: tuple[File, ...] = ()
 
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.errors import BadArguments, ToolFailed
+from pagemind.runtime.image_header import read_header
 from pagemind.runtime.settings import (
     FILE_BYTES,
     FILES_LISTED,
@@ -17,7 +18,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.template import load
 from pagemind.runtime.tokens import TokenCounter
-from pagemind.runtime.tool import ToolContext, tool
+from pagemind.runtime.tool import ToolContext, ToolResult, file_of, tool
 from pagemind.tools.file_parts import parts_of, text_of
 from pagemind.tools.roots import Place, Roots
 
@@ -25,7 +26,9 @@ _CLOSEST = 3
 
 
 @tool(effect="none", foreign=True)
-def read_file(ctx: ToolContext, path: str, part: int = 1, line: int | None = None) -> str:
+def read_file(
+    ctx: ToolContext, path: str, part: int = 1, line: int | None = None
+) -> str | ToolResult:
     """Read a text file, in parts if it is long.
 
     Args:
@@ -36,6 +39,8 @@ def read_file(ctx: ToolContext, path: str, part: int = 1, line: int | None = Non
     roots = Roots.of(ctx)
     place = roots.find(path)
     data = roots.read(place, FILE_BYTES)
+    if read_header(data) is not None:
+        return ToolResult(f"{place.shown} is an image", files=(file_of(data, place.steps[-1]),))
     text = text_of(data, place.shown)
     if not text:
         return f"{place.shown} is empty"

@@ -18,7 +18,7 @@ from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.documents.encoding import decode
 from pagemind.runtime.documents.read import parse
 from pagemind.runtime.errors import DocumentError, ToolFailed
-from pagemind.runtime.tool import ToolContext, ToolResult, tool
+from pagemind.runtime.tool import ToolContext, ToolResult, file_of, tool
 from pagemind.runtime.tool_use import HttpTerms
 from pagemind.tools.documents import as_text
 from pagemind.tools.web_hosts import Address, checked
@@ -154,8 +154,8 @@ def _shown(url: str, response: "httpx.Response", data: bytes) -> ToolResult:
     head = f"[{url} {response.status_code} {kind or 'of no kind'}, {len(data):,} bytes]"
     if not data.strip():
         return ToolResult(head)
+    name = Path(urlsplit(url).path).name or "page"
     try:
-        name = Path(urlsplit(url).path).name or "page"
         ending = _ENDINGS.get(kind)
         if ending:
             text = as_text(parse(Path(name).with_suffix(ending), data))
@@ -164,5 +164,7 @@ def _shown(url: str, response: "httpx.Response", data: bytes) -> ToolResult:
     except DocumentError as error:
         if kind.startswith("text/"):
             raise ToolFailed(f"{url} ({kind}) {error.message}") from None
-        return ToolResult(f"{head}\nIt {error.message}; its bytes are kept.", data=data)
+        return ToolResult(
+            f"{head}\nIt {error.message}; its bytes are kept.", files=(file_of(data, name),)
+        )
     return ToolResult(f"{head}\n{text}")

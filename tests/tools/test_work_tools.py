@@ -1,7 +1,9 @@
 """Functions for real work, as an agent runs them: files, documents, pages, code, commands."""
 
 import os
+import struct
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 from work_kit import Kit
 
+from pagemind.runtime.message import Blob
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import temporary_runtime
 from pagemind.runtime.tool import make_tool
@@ -153,6 +156,18 @@ def test_without_write_there_is_no_function_that_writes(runtime: Runtime, folder
     """The model is not shown what it may not do."""
     kit = Kit(runtime, folder, "{files: {roots: [docs]}}")
     assert "no function is called 'write_file'" in kit.run("write_file", path="a", content="")
+
+
+def test_an_image_is_kept_as_one(runtime: Runtime, folder: Path) -> None:
+    """With its kind and size, by what it is and not by its name."""
+    header = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + b"\x08\2\0\0\0"
+    image = header + struct.pack(">I", zlib.crc32(header[12:])) + b"\0" * 20
+    (folder / "docs" / "boat.txt").write_bytes(image)
+    kit = Kit(runtime, folder, "{files: {roots: [docs]}}")
+    assert "boat.txt is an image" in kit.run("read_file", path="boat.txt")
+    (blob,) = [part for part in kit.last.parts if isinstance(part, Blob)]
+    assert (blob.media_type, blob.caption) == ("image/png", "boat.txt, 640×480")
+    assert kit.agent.state.blobs.read(blob.sha256) == image
 
 
 def test_hidden_files_are_hidden(runtime: Runtime, folder: Path) -> None:
