@@ -1,7 +1,7 @@
 """`pagemind send`: one message to an agent, for scripts and pipes."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,15 +96,22 @@ def send(
     Where a function needs consent, the turn waits for --approve or --deny; a TEXT in their place
     lets the call lapse.
     """
+    from pagemind.runtime.cli.answering import check_usage
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
     from pagemind.runtime.cli.session import Watching, opened, text_or_stdin
 
-    _check_usage(
+    check_usage(
         text,
         approve=approve,
         deny=deny,
         answer=(("--reason", reason, deny), ("--always", always, approve)),
-        more=(("-d", definition), ("--id", id), ("--image", image), ("--schema", schema)),
+        more=(
+            ("-d", definition),
+            ("--id", id),
+            ("--image", image),
+            ("--schema", schema),
+            ("--queue", queue),
+        ),
         call=call,
     )
     watching = Watching(trace, not no_content, otel).checked()
@@ -144,37 +151,6 @@ def send(
                 live=not as_json,
             )
         return _show(result, as_json, one)
-
-
-def _check_usage(
-    text: str | None,
-    *,
-    approve: bool,
-    deny: bool,
-    answer: Sequence[tuple[str, object, bool]],
-    more: Sequence[tuple[str, object]],
-    call: str | None,
-) -> None:
-    """A TEXT, or an answer to a call that waits. Raises BadParameter. `answer` names options that
-    go with one of the two, and whether it is there; `more` those that go with a TEXT."""
-    if approve and deny:
-        raise typer.BadParameter("not together with --approve", param_hint="--deny")
-    for name, given, fits in (*answer, ("--call", call, approve or deny)):
-        if given and not fits:
-            needed = {"--reason": "--deny", "--always": "--approve"}.get(name, "--approve, --deny")
-            raise typer.BadParameter(f"goes with {needed}", param_hint=name)
-    if not (approve or deny):
-        if text is None:
-            raise typer.BadParameter("say something, or --approve or --deny", param_hint="TEXT")
-        return
-    named = "--approve" if approve else "--deny"
-    if text is not None:
-        raise typer.BadParameter(
-            f"not together with {named}: say it once the turn has ended", param_hint="TEXT"
-        )
-    for name, given in more:
-        if given:
-            raise typer.BadParameter(f"not together with {named}", param_hint=name)
 
 
 def _answer(

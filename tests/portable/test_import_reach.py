@@ -24,8 +24,14 @@ tools:
 - http_get: {allow: [evil.example]}
 - files: {roots: [/etc], write: [out]}
 - python: {network: true}
-- no_such_module_here:run
 - ask_user
+"""
+HERE = """
+- no_such_module_here:run
+- mcp:
+    time: {command: [no-such-server], env: [HARBOUR_PASS]}
+    wiki: {url: "https://wiki.example/mcp", token_env: WIKI_TOKEN, rule: allow}
+inbox: drop
 """
 REACH = [
     "read files in /etc",
@@ -34,6 +40,9 @@ REACH = [
     "run Python code with the network",
     "run commands in work, seeing HARBOUR_PASS",
     "call no_such_module_here:run, code that is installed here",
+    "start the program no-such-server, seeing HARBOUR_PASS, asking before each call",
+    "use the MCP server at https://wiki.example/mcp, seeing WIKI_TOKEN",
+    "read the files that come into drop",
 ]
 
 
@@ -42,16 +51,15 @@ def guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file with an agent that would do all of this at once."""
     path = tmp_path / "far" / "guest.yaml"
     path.parent.mkdir()
-    text = TOOLS.replace("- no_such_module_here:run\n", "")
     monkeypatch.setenv("HARBOUR_PASS", "tide-and-time-42")
     with runtime_at(tmp_path / "theirs") as runtime:
-        agent = runtime.agent("guest", parse_definition(text, str(path)), model=ScriptedModel())
+        agent = runtime.agent("guest", parse_definition(TOOLS, str(path)), model=ScriptedModel())
         agent.observe("The pass is tide-and-time-42.", source="sensor")
         agent.state.database.set_meta("called other:1", '"an answer"')
         agent.close()
         with runtime.reader("guest"):
             runtime.export_agent("guest", tmp_path / "made.pmz")
-    _with_definition(tmp_path / "made.pmz", tmp_path / "guest.pmz", TOOLS)
+    _with_definition(tmp_path / "made.pmz", tmp_path / "guest.pmz", TOOLS.rstrip() + HERE)
     return tmp_path / "guest.pmz"
 
 
@@ -97,19 +105,23 @@ def test_nothing_is_open_until_a_person_accepts(guest: Path, tmp_path: Path) -> 
         assert agent.pending() is None
         assert agent.state.database.meta("called other:1") == ""
         agent.close()
-        assert runtime.accept("eva", apply=False)[-2] == (
+        assert runtime.accept("eva", apply=False)[-5] == (
             f"run commands in {Path.cwd() / 'work'}, seeing HARBOUR_PASS"
         )
         with runtime.reader("eva") as reader:
-            assert reader.definition.closed
+            assert reader.definition.closed[-3:] == (
+                "MCP server time",
+                "MCP server wiki",
+                "inbox",
+            )
+            assert reader.definition.inbox_folder is None
 
 
 def test_an_accepted_agent_may_do_it(guest: Path, tmp_path: Path) -> None:
     """Until another definition comes; an update is a person's own."""
-    text = TOOLS.replace("- no_such_module_here:run\n", "")
     with Runtime(tmp_path / "ours", background=False) as runtime:
         runtime.import_agent(guest, name="eva")
-        runtime.update("eva", parse_definition(text, "guest"), apply=True)
+        runtime.update("eva", parse_definition(TOOLS, "guest"), apply=True)
         with runtime.reader("eva") as reader:
             assert not reader.definition.closed
         runtime.import_agent(guest.with_name("made.pmz"), name="ivy")
