@@ -101,12 +101,20 @@ def edit(
             show_default=False,
         ),
     ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="Of its characters, from now on."),
+    ] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", metavar="TEXT", help="What it is for.")
+    ] = None,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
     """Change a shared block, in your $EDITOR; agents see it from their next turn on.
 
-    If somebody else changes it meanwhile, nothing is written.
+    If somebody else changes it meanwhile, nothing is written. With --limit or --description alone
+    the text stays.
     """
     from pagemind.runtime.cli.session import opened, text_or_stdin
     from pagemind.runtime.cli.text_editor import edited
@@ -116,6 +124,13 @@ def edit(
 
     with opened(home) as runtime:
         before = runtime.shared_blocks.find(block)
+        if limit is not None or description is not None:
+            before = runtime.shared_blocks.describe(
+                before.name, limit=limit, description=description
+            )
+            if text is None:
+                _tell(before, [], as_json, f"{before.name}: {_full(before)}")
+                return
         given = edited(before.value, name=before.name) if text is None else text_or_stdin(text)
 
         def value(now: "SharedBlock") -> str:

@@ -80,6 +80,9 @@ def _summary(row: "TurnRow") -> str:
         if cost["known"] and cost["amount"]:
             told.append(money(cost["amount"], True))
         told.append(f"{result['duration_ms'] / 1000:.1f} s")
+        if others := result.get("others"):
+            asked = plural(others["messages"], "message")
+            told.append(f"{asked} answered by other agents ({others['tokens']:,} tokens)")
         if judged := result.get("feedback"):
             told.append(f"marked {judged['verdict']}")
     return ", " + ", ".join(told)

@@ -106,6 +106,23 @@ class SharedBlocks:
             (name, version, value, rfc3339(self._clock.now()), author, reason, origin),
         )
 
+    def describe(
+        self, name: str, *, limit: int | None = None, description: str | None = None
+    ) -> SharedBlock:
+        """Another limit or description; what is None stays. It is no version of the value, which
+        may be longer than a new limit until it is next written. Raises NotFound."""
+        with self._db.transaction():
+            now = self.find(name)
+            self._db.write(
+                "UPDATE shared_blocks SET char_limit = ?, description = ? WHERE name = ?",
+                (
+                    now.limit if limit is None else limit,
+                    now.description if description is None else description,
+                    name,
+                ),
+            )
+            return self.find(name)
+
     def history(self, name: str) -> list[BlockVersion]:
         """Every version, the oldest first."""
         rows = self._db.rows(

@@ -17,6 +17,9 @@ def test_the_life_of_a_shared_block(cli: Cli) -> None:
     assert cli("blocks", "show", "team_plan").out == "Map it.\n"
     assert cli("blocks", "edit", "team_plan", "--text", "Map all of it.").code == 0
     assert "14 of 100" in cli("blocks", "list").out
+    bigger = cli("blocks", "edit", "team_plan", "--limit", "200", "--description", "A plan.")
+    assert bigger.out == "team_plan: 14 of 200 characters\n"
+    assert cli("blocks", "show", "team_plan", "--json").json["description"] == "A plan."
     assert "restored" not in cli("blocks", "history", "team_plan").out
     assert cli("blocks", "restore", "team_plan", "1").code == 0
     assert cli("blocks", "show", "team_plan").out == "Map it.\n"

@@ -216,6 +216,26 @@ def test_a_message_that_is_left_is_answered_later_by_a_message(tmp_path: Path) -
                 threading.Event().wait(0.05)
         assert model_of(ada).requests[-1].messages[-1].text == "ben: It is 42 metres."
         assert not runtime.post.mailbox.all()
+        (event,) = [m for m in ben.state.journal.newest(9) if m.role == "user"]
+        assert event.provenance.origin == "agent"
+
+
+def test_a_message_that_is_handled_again_is_answered_once(tmp_path: Path) -> None:
+    """A process died after the other's turn, before the mailbox knew: the same answer again."""
+    with runtime_at(tmp_path) as runtime:
+        ada, ben = agent(runtime, "ada"), agent(runtime, "ben", "It is 42 metres.", "Not said.")
+        does(ada, "send_message_to", agent="ben", text="How long?", wait=False)
+        (mail,) = runtime.post.mailbox.all()
+        ben.handle(mail.event)
+        (answer,) = runtime.post.mailbox.all(ada.id)
+        model_of(ada).say("Thank you.")
+        ada.handle(answer.event)
+        runtime.post.mailbox.take(answer.number)
+        ben.handle(mail.event)  # again
+        (answer,) = runtime.post.mailbox.all(ada.id)
+        ada.handle(answer.event)
+        assert len(ben.state.turns.newest(9)) == 1
+        assert len(ada.state.turns.newest(9)) == 2
 
 
 def test_all_of_a_tag_answer_and_are_joined_by_name(tmp_path: Path) -> None:
