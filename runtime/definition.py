@@ -208,7 +208,7 @@ class AgentDefinition(Section):
     @property
     def named_schedules(self) -> dict[str, TimerSpec]:
         """Its timers by name; one without a name is called by its place."""
-        return {each.name or f"timer {at}": each for at, each in enumerate(self.schedules, 1)}
+        return {each.name or str(at): each for at, each in enumerate(self.schedules, 1)}
 
     @property
     def inbox_folder(self) -> "Path | None":

@@ -336,7 +336,7 @@ INBOX_STILL_SECONDS = 1.0  # … and for so long a file that is whole has not ch
 INBOX_CHARS = 4 << 20  # of the text of one file: a message that is shown as an excerpt
 KEEPER_AT_ONCE = 8  # agents whose turns run at the same time
 KEEPER_LOOK_SECONDS = 0.5  # between two looks for what other processes left (microseconds of CPU)
-KEEPER_IDLE_SECONDS = 10.0  # an agent without events is let go, for others to use
+KEEPER_IDLE_SECONDS = 3.0  # an agent without events is let go, for others to use
 KEEPER_IN_USE_SECONDS = 1.0  # before an agent that another process holds is tried again
 KEEPER_RETRY_SECONDS = (2.0, 300.0)  # after a failed model: doubled each time, at most
 KEEPER_GRACE_SECONDS = 20.0  # that turns are given to end when it stops …
@@ -344,6 +344,8 @@ KEEPER_CUT_SECONDS = 10.0  # … and to end soundly once they are told to
 TIMER_LEAST_SECONDS = 10.0  # of `every`: what is due more often wakes an agent for nothing
 TIMER_MISSED_MOST = 1000  # firings that are counted after a long sleep
 TIMERS_MOST = 100  # of one agent
+MAIL_LOOK_SECONDS = 0.1  # of `send`, for the answer that `up` gives …
+MAIL_WAIT_SECONDS = 30.0  # … if its turn has begun by then
 MAIL_TRIES = 3  # of an event that fails for itself; then it is put aside
 
 # --- serving over HTTP ----------------------------------------------------------------------

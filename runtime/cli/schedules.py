@@ -9,7 +9,6 @@ from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder
 from pagemind.runtime.cli.shell_completion import agent_names
 
 if TYPE_CHECKING:
-    from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.services import Timer
 
 AnyAgent = Annotated[
@@ -78,12 +77,13 @@ def add(
     home: HomeFolder = None,
 ) -> None:
     """Set a timer. Times of day are the agent's; it fires while `pagemind up` runs."""
+    from pagemind.runtime.cli.by_mail import is_awake
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.session import opened, text_or_stdin
 
     with opened(home) as runtime:
         made = runtime.timers(agent).add(when, text_or_stdin(message))
-        awake = _is_awake(runtime)
+        awake = is_awake(runtime)
         name = runtime.home.find(agent).name
     rule = "" if made.when.startswith("at ") else f"{made.when}, next "
     _show(name, made, as_json, f"{made.id}: {rule}{_due(made)}")
@@ -116,12 +116,6 @@ def reset(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) ->
     with opened(home) as runtime:
         runtime.reset_timers(agent)
     list_schedules(agent, as_json, home)
-
-
-def _is_awake(runtime: "Runtime") -> bool:
-    from pagemind.runtime.awake.awake import lock_of
-
-    return lock_of(runtime.home.path).held()
 
 
 def _show(agent: str, one: "Timer", as_json: bool, line: str) -> None:

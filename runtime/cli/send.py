@@ -91,14 +91,17 @@ def send(
     """Say something to an agent and print its answer.
 
     An agent that does not exist is made first. The exit code is 0 for an answer, 4 if the model
-    failed or no answer fits the schema, 5 if a limit ended the turn, 75 if the agent is in use.
+    failed or no answer fits the schema, 5 if a limit ended the turn, 75 if the agent is in use. One
+    that `pagemind up` has is passed the message all the same.
 
     Where a function needs consent, the turn waits for --approve or --deny; a TEXT in their place
     lets the call lapse.
     """
+    from pagemind.runtime.cli import by_mail
     from pagemind.runtime.cli.answering import check_usage
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
     from pagemind.runtime.cli.session import Watching, opened, text_or_stdin
+    from pagemind.runtime.errors import AgentInUse
 
     check_usage(
         text,
@@ -130,9 +133,21 @@ def send(
             raise typer.BadParameter(
                 "goes with --id and --as, and an agent that exists", param_hint="--queue"
             )
-        return _queue(agent, said, speaker, id, as_json, home)
+        return by_mail.queue(agent, said, speaker, id, as_json, home)
     with opened(home, watching) as runtime:
-        one = _open(runtime, agent, definition, model, wait)
+        try:
+            one = _open(runtime, agent, definition, model, wait)
+        except AgentInUse:
+            if definition or model or image or schema or not by_mail.is_awake(runtime):
+                raise
+            with stop_on_interrupt() as cancel:
+                result = _watched(
+                    lambda observer: by_mail.answered(
+                        runtime, agent, said, speaker, id, wait=wait, cancel=cancel
+                    ),
+                    live=not as_json,
+                )
+            return _show(result, as_json, None)
         with stop_on_interrupt() as cancel:
             if wanted is not None:
                 result = one.send(
@@ -167,27 +182,6 @@ def _answer(
             live=not as_json,
         )
     return _show(result, as_json, agent)
-
-
-def _queue(
-    name: str, text: str, speaker: str, id: str | None, as_json: bool, home: str | None
-) -> int:
-    """Leave it in the mailbox."""
-    from pagemind.runtime.cli.render import answer
-    from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.event import UserMessage
-    from pagemind.runtime.intake import checked_text
-    from pagemind.runtime.state.mailbox import Mailbox
-
-    with opened(home) as runtime:
-        agent = runtime.home.find(name)
-        mailbox = Mailbox(runtime.home.database, runtime.clock)
-        mail = mailbox.put(agent.id, UserMessage(checked_text(text), speaker), id)
-    if as_json:
-        answer({"agent": agent.name, "queued": mail.number, "id": mail.id})
-    else:
-        print(f"queued for {agent.name} as {mail.number}; `pagemind up` passes it on")
-    return 0
 
 
 def _open(
@@ -248,7 +242,7 @@ def _show_value(result: "TurnResult", as_json: bool, agent: "Agent") -> int:
     return 0
 
 
-def _show(result: "TurnResult", as_json: bool, agent: "Agent") -> int:
+def _show(result: "TurnResult", as_json: bool, agent: "Agent | None") -> int:
     from pagemind.runtime.cli.failure import say, say_error
     from pagemind.runtime.cli.render import answer
 
@@ -262,7 +256,14 @@ def _show(result: "TurnResult", as_json: bool, agent: "Agent") -> int:
         say(warning)
     if failed is not None and not as_json:
         say_error(failed.message, failed.hint)
-    elif result.pending is not None and not as_json and (waiting := agent.pending()) is not None:
+    elif result.pending is not None and agent is None and not as_json:
+        say(f"a call waits for consent: `pagemind send {result.agent} --approve`, or `--deny`")
+    elif (
+        result.pending is not None
+        and not as_json
+        and agent is not None
+        and (waiting := agent.pending()) is not None
+    ):
         from pagemind.runtime.cli.consent_view import tell_waiting
 
         tell_waiting(

@@ -1,5 +1,6 @@
 """`pagemind up` killed at random while timers, files and messages come: each is handled once."""
 
+import json
 import os
 import random
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from pagemind.runtime.event import UserMessage
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.state.home import AgentLock
 from pagemind.runtime.state.mailbox import Mailbox
 
 AGENT = """
@@ -26,8 +28,8 @@ schedules:
 - {{name: tick, every: 10s, message: Tick.}}
 """
 MAIN = "import sys; from pagemind.runtime.cli.app import main; sys.exit(main())"
-KILLS = 4
-PER_ROUND = 4
+KILLS = 3
+PER_ROUND = 3
 
 
 def up(home: Path, *words: str) -> "subprocess.Popen[str]":
@@ -115,3 +117,30 @@ def test_signals_end_it_in_order_and_a_second_one_is_refused(tmp_path: Path) -> 
         out, errors = child.communicate()
         assert (child.returncode, errors) == (code, "")
         assert '"asleep"' in out
+
+
+def test_a_message_to_an_agent_that_is_kept_awake_is_passed_on(tmp_path: Path) -> None:
+    """`send` prints the answer as ever, with the keys of ever; the turn is the other process's."""
+    file = tmp_path / "ada.yaml"
+    file.write_text(AGENT.format(name="ada", folder=tmp_path / "in"), encoding="utf-8")
+    with Runtime(tmp_path / "home") as runtime:
+        runtime.create("ada", file)
+        lock = AgentLock(runtime.path("ada"), "ada")
+        child = up(tmp_path / "home")
+        assert child.stdout is not None
+        assert "awake" in child.stdout.readline()
+        # Whoever holds it, the message waits; then it is the other's.
+        lock.acquire(0)
+        words = [sys.executable, "-c", MAIN, "send", "ada", "hello", "--json"]
+        sender = subprocess.Popen(
+            [*words, "--home", str(tmp_path / "home")], stdout=subprocess.PIPE, text=True
+        )
+        mailbox = Mailbox(runtime.home.database, runtime.clock)
+        while not mailbox.counts()[0]:
+            assert sender.poll() is None
+        lock.release()
+        answer = json.loads(sender.communicate()[0])
+        assert (sender.returncode, answer["stop_reason"]) == (0, "answered")
+        assert answer["text"].endswith("hello")
+        child.terminate()
+        child.communicate()

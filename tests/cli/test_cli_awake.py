@@ -89,4 +89,4 @@ def test_a_fork_gets_the_timers_of_its_definition_when_asked(ada: Cli, tmp_path:
     ada("agents", "update", "ada", "-d", str(ada.definition), "--yes")
     ada("agents", "fork", "ada", "eva")
     assert ada("schedules", "list", "eva", "--json").json["total"] == 0
-    assert "timer 1" in ada("schedules", "reset", "eva").out
+    assert "s1  1     every 1 hour" in ada("schedules", "reset", "eva").out

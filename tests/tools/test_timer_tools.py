@@ -116,6 +116,6 @@ def test_timers_go_with_their_agent_and_are_not_copied(tmp_path: Path) -> None:
         runtime.fork("ada", "eva")
         assert runtime.timers("eva").all() == []
         runtime.reset_timers("eva")
-        assert [t.name for t in runtime.timers("eva").all()] == ["timer 1"]
+        assert [t.name for t in runtime.timers("eva").all()] == ["1"]
         runtime.delete("ada")
         assert len(runtime.schedules.of()) == 1
