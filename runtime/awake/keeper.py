@@ -9,10 +9,11 @@ disk (state/mailbox.py) from submit() until its turn has ended, and its turn has
 handled once, also where the process is killed at any instant or stopped; the next keeper of the
 home goes on with it.
 
-submit(agent, event, id=, observer=, cancel=) → Future[TurnResult]. It raises UnknownAgent, and
-    UserError for an id under which another event waits. The future has the result of the turn, also
-    of one that a failing model ended, or the error; the event is over then. `future.cancel()` takes
-    back what has not begun; `cancel` stops a turn that runs (it ends `interrupted`).
+submit(agent, event, id=, observer=, cancel=) → Future[TurnResult]. It raises UnknownAgent,
+    UserError for an id under which another event waits, and Cancelled once it was stopped. The
+    future has the result of the turn, also of one that a failing model ended, or the error; the
+    event is over then. `future.cancel()` takes back what has not begun; `cancel` stops a turn that
+    runs (it ends `interrupted`).
 leave(agent, event, id=) → Mail. Nobody waits: what fails is tried again, with a rest that grows, or
     put aside with the reason. `Runtime` users in other processes leave mail the same way
     (`Mailbox(runtime.home.database, runtime.clock).put`); a keeper finds it within half a second.

@@ -48,7 +48,8 @@ class KeptAgents:
                 agent = opens(name) if opens else self._runtime.agent(name, create=False)
                 kept = _Kept(agent, ours)
                 self._kept[agent_id] = kept
-            kept.users += 1
+            with self._lock:
+                kept.users += 1
         try:
             yield kept.agent
         finally:
