@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pagemind.runtime.acceptance import accept, definition_of, reach_of
+from pagemind.runtime.acceptance import accept, definition_of, reach_of, same_definition
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.boot import boot, check_fits, first_blocks, zone_of
@@ -534,14 +534,23 @@ class Runtime:
             define(self.schedules, registered.id, new, self.clock)
         return diff
 
-    def accept(self, name: str, *, apply: bool = True, wait: float = 0.0) -> list[str]:
+    def accept(
+        self,
+        name: str,
+        *,
+        apply: bool = True,
+        only: AgentDefinition | None = None,
+        wait: float = 0.0,
+    ) -> list[str]:
         """What an imported agent's definition may reach, a line each; opened with `apply`, with
-        its relative folders here. Raises UnknownAgent, AgentInUse."""
+        its relative folders here; with `only` if it is that definition, with its folders. Raises
+        UnknownAgent, AgentInUse."""
         registered = self.home.find(checked_name(name))
-        here = Path.cwd()
+        here = Path.cwd() if only is None else only.folder
         with self.reader(name) as reader:
-            stored = json.loads(reader.state.database.meta("definition"))
-        if apply:
+            text = reader.state.database.meta("definition")
+        stored = json.loads(text)
+        if apply and (only is None or same_definition(text, only.to_json())):
             with self._at_rest(registered, wait) as state, state.database.transaction():
                 accept(state.database, here)
         return reach_of(stored, Path(stored.get("folder") or here))

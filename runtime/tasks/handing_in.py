@@ -14,6 +14,7 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.ledger import ActionRow, OutputRow, Spent
 from pagemind.runtime.tasks.errand import Brought
 from pagemind.runtime.tasks.failing import ActionFailed, TaskStopped
+from pagemind.runtime.tasks.hired import definition_of
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.taking_up import Begun
 
@@ -106,6 +107,9 @@ class HandingIn:
             name = self._job.task.agent_of_input(int(path.stem))
             if name in names and not self._runtime.home.exists(name):
                 self._runtime.import_agent(path, name=name)
+                # Made by the task, if somewhere else: it may what the task's agents may.
+                task = definition_of(self._runtime, self._job.task)
+                self._runtime.accept(name, only=task)
             path.unlink()
 
 
