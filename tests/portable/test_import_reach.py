@@ -125,7 +125,9 @@ def test_an_accepted_agent_may_do_it(guest: Path, tmp_path: Path) -> None:
         with runtime.reader("eva") as reader:
             assert not reader.definition.closed
         runtime.import_agent(guest.with_name("made.pmz"), name="ivy")
-        runtime.accept("ivy", only=parse_definition(TOOLS.replace("allow", "ask"), "guest"))
+        runtime.accept(
+            "ivy", only=parse_definition(TOOLS.replace("rule: allow", "rule: ask"), "guest")
+        )
         with runtime.reader("ivy") as reader:
             assert reader.definition.closed
         runtime.accept("ivy")
