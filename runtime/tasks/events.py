@@ -9,6 +9,7 @@ task_started             task, total, done, failed, tokens, cost (from the ledge
 ├── input_waits          question
 ├── input_done
 ├── input_failed         reason
+├── warning              input, reason: its worker was lost, and another one has it
 └── task_ended           status, why
 """
 

@@ -82,8 +82,10 @@ class HandingIn:
                 if row.status == "done" and not _on_the_world(row):
                     row = replace(row, status="undone")
                 job.ledger.take_action(job.id, key, row)
-            status = "failed" if end == "failed" else "running"
-            job.ledger.end_input(job.id, key, status, reason, brought.skipped)
+            if end == "failed":
+                job.ledger.end_input(job.id, key, "failed", reason, brought.skipped)
+            elif end != "cancelled":  # why it is not gone on with, until somebody does
+                job.ledger.end_input(job.id, key, "running", reason)
 
     # --- agents that come along -----------------------------------------------------------------
 

@@ -47,7 +47,6 @@ class Tally:
             self.failed += data["input"] != "at_end"
             self._over(data["input"])
             self.last_failure = f"{data['input']}: {data['reason']}"
-
         elif event.kind == "input_waits":
             self._over(data["input"])
             self.last_failure = f"waits: {data['question']}"

@@ -21,7 +21,7 @@ def test_a_running_task() -> None:
         ("task_started", START),
         ("input_started", {"input": "a.md"}),
         ("action_started", {"input": "a.md", "action": "say", "place": "do.1", "attempt": 2}),
-        ("action_done", {"tokens": 100, "cost": 0.25}),
+        ("action_done", {"action": "say", "tokens": 100, "cost": 0.25}),
         ("input_done", {"input": "a.md"}),
         ("input_started", {"input": "b\x1b.md"}),
         ("input_started", {"input": "c.md"}),

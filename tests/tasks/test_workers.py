@@ -154,6 +154,7 @@ def test_a_person_ends_it(six: Bench, pool: Executor) -> None:
     six.model = ScriptedModel(answer)
     report = six.run(FACTS, token, executor=pool)
     assert report.row.status == "cancelled"
+    assert report.failures == ()
     six.model = ScriptedModel(after="ok")
     assert six.run(FACTS, executor=pool).row.status == "done"
     done_once(six, lambda line: "ok")
