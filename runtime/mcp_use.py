@@ -28,6 +28,7 @@ from pagemind.runtime.tool_use import Named, Rule, Terms, Variables
 _SERVER = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _MOST = 24  # characters: a function's name has 64, and its tool wants most of them
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+READ = "read_resource"  # of our own: the function that reads resources
 Changes = Literal["none", "world"]
 
 
@@ -66,8 +67,9 @@ class RemoteTerms(Terms):
 
 class McpTerms(RemoteTerms):
     """A server: a `command` that is run in `folder`, or a `url`. `allow`: only these of its
-    tools; `tools`: what holds for one of them. Each call is asked for unless the definition says
-    `rule: allow`, and changes the world unless it says `effect: none`."""
+    tools; `tools`: what holds for one of them; `resources`: whether those are read, too. Each call
+    is asked for unless the definition says `rule: allow`, and changes the world unless it says
+    `effect: none`."""
 
     rule: Rule = "ask"
     command: Annotated[tuple[Words, ...], BeforeValidator(_program)] = ()
@@ -75,6 +77,7 @@ class McpTerms(RemoteTerms):
     token_env: Annotated[Words, AfterValidator(_variable)] | None = None
     folder: Words = "."
     allow: Named = ()
+    resources: bool = False
     tools: dict[Words, RemoteTerms] = Field(default_factory=dict)
 
 
@@ -164,6 +167,8 @@ def _faults(terms: McpTerms) -> Iterator[tuple[tuple[str, ...], str]]:
     elif terms.token_env:
         yield ("token_env",), "is for a url; a command sees the variables under env"
     for tool in terms.tools:
+        if terms.resources and tool == READ:
+            continue
         if terms.allow and tool not in terms.allow:
             yield ("tools", tool), f"allow does not name it: {', '.join(terms.allow)}"
         if terms.tools[tool].env:

@@ -3,11 +3,11 @@ ended, after a pause that grows with each failure.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import SystemClock
@@ -28,9 +28,11 @@ from pagemind.runtime.settings import (
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp_types import CallToolResult, RequestParamsMeta
+    from mcp_types import CallToolResult, ReadResourceResult, RequestParamsMeta
 
+T = TypeVar("T")
 _CLOSE_SECONDS = 25.0
+_UNKNOWN = " Whether it was done is not known."
 _PAGES = 100  # of one list; a server may say for ever that there is more
 
 
@@ -95,9 +97,11 @@ class Connection:
 
     def offered(self, cancel: CancelToken | None = None) -> list[Offered]:
         """Its tools, sorted by name: a server may name them in any order. Raises ToolFailed."""
+        end = self._clock.monotonic() + MCP_START_SECONDS
         self.open(cancel)
+        left = max(1.0, end - self._clock.monotonic())  # starting and listing share the time
         try:
-            found = self._loop.run(self._list(), MCP_START_SECONDS, cancel)
+            found = self._loop.run(self._list(), left, cancel)
         except Cancelled:
             raise
         except Exception as error:
@@ -124,15 +128,35 @@ class Connection:
     ) -> "CallToolResult":
         """What the server answers; `id` is the same for a call that is made again. Raises
         ToolFailed where what it did cannot be known, too."""
-        self.open(cancel)
         meta = cast("RequestParamsMeta", {"pagemind/call": id})  # keys of one's own are allowed
-        work = self._client().call_tool(tool, dict(arguments), meta=meta)
+        return self._ask(
+            lambda client: client.call_tool(tool, dict(arguments), meta=meta),
+            f"did not answer {tool}",
+            seconds,
+            cancel,
+        )
+
+    def read(
+        self, uri: str, *, seconds: float, cancel: CancelToken | None = None
+    ) -> "ReadResourceResult":
+        """A resource. Raises ToolFailed."""
+        what = f"did not give {uri[:200]}"
+        return self._ask(lambda client: client.read_resource(uri), what, seconds, cancel)
+
+    def _ask(
+        self,
+        ask: "Callable[[Client], Coroutine[Any, Any, T]]",
+        what: str,
+        seconds: float,
+        cancel: CancelToken | None,
+    ) -> T:
+        self.open(cancel)
         try:
-            answer = self._loop.run(work, seconds, cancel)
+            answer = self._loop.run(ask(self._client()), seconds, cancel)
         except Cancelled:  # the server is told, and lives on
             raise
         except Exception as error:
-            self._fail(f"did not answer {tool}", error, seconds)
+            self._fail(what, error, seconds, _UNKNOWN)
         self._failures = self._timeouts = 0
         return answer
 
@@ -194,8 +218,8 @@ class Connection:
             self._loop.run(process.ending(0.5), 1.0)
         return process.told()
 
-    def _fail(self, what: str, error: Exception, seconds: float) -> NoReturn:
-        """Say what a failure means for the call."""
+    def _fail(self, what: str, error: Exception, seconds: float, unknown: str = "") -> NoReturn:
+        """Say what a failure means for the call; `unknown` where it may have been done."""
         from mcp import MCPError
 
         name = self.use.name
@@ -203,8 +227,8 @@ class Connection:
             self._failed()
             self.close()
             raise ToolFailed(
-                f"the server {name} {what}: {told}. Whether it was done is not known; the server"
-                " is started again at the next call"
+                f"the server {name} {what}: {told}.{unknown} It is started again when it is next"
+                " needed"
             ) from None
         if isinstance(error, TimeoutError):
             self._timeouts += 1
@@ -215,16 +239,15 @@ class Connection:
                 f"the server {name} {what} within {seconds:g} seconds and was given up; it may"
                 " still be at work"
             ) from None
-        if isinstance(error, MCPError) and error.code != _closed():
-            why = self._why(error, 2000)
-            if self.use.terms.url is not None:
-                self.close()  # its session may be over; a new one costs little
-            raise ToolFailed(f"the server {name} {what}: {why}") from None
-        why = self._why(error)
-        self._failed()
-        self.close()
+        why = self._why(error, 2000)
+        answered = isinstance(error, MCPError) and error.code != _closed()
+        if isinstance(error, MCPError) and not answered:
+            self._failed()
+            self.close()
+        elif self.use.terms.url is not None:
+            self.close()  # its session may be over; a new one costs little
         raise ToolFailed(
-            f"the server {name} {what}: {why}. Whether it was done is not known"
+            f"the server {name} {what}: {why}{'' if answered else f'.{unknown}'}"
         ) from None
 
     def _why(self, error: BaseException, most: int = 600) -> str:
@@ -233,7 +256,7 @@ class Connection:
             error = error.exceptions[0]
         if isinstance(error, FileNotFoundError):
             return f"{error.filename} is not there"
-        why = clean(str(error), most) or type(error).__name__
+        why = " ".join(clean(str(error)).split())[:most] or type(error).__name__
         status = self._life.status if self._life is not None else 0
         if status < 400:
             return why

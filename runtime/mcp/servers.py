@@ -7,6 +7,7 @@ offers now: what has changed is noted, told, and holds from the next opening on.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,15 +28,16 @@ from pagemind.runtime.mcp.offered import (
     stored_as,
 )
 from pagemind.runtime.mcp.plain_schema import SchemaArguments, plain
-from pagemind.runtime.mcp.results import result_of
-from pagemind.runtime.mcp_use import ServerUse
-from pagemind.runtime.tool import Tool, ToolContext, ToolResult
+from pagemind.runtime.mcp.results import resource_of, result_of
+from pagemind.runtime.mcp_use import READ, ServerUse
+from pagemind.runtime.tool import Tool, ToolContext, ToolResult, make_tool
 
 if TYPE_CHECKING:
     from pagemind.runtime.definition import AgentDefinition
     from pagemind.runtime.state.database import Database
 
 _NAME = 64  # characters that providers take of a function's name
+Read = Callable[[ServerUse, ToolContext, str], ToolResult]
 Call = Callable[[ServerUse, Offered, ToolContext, dict[str, object]], ToolResult]
 
 
@@ -60,7 +62,7 @@ class Servers:
     def tools(self) -> list[Tool]:
         """The functions, in the order of the definition and then by name."""
         self._ask([use for use in self._uses if not self._known(use)])
-        return tools_of(self._uses, self._seen, self._call)
+        return tools_of(self._uses, self._seen, self._call, self._read)
 
     def notes(self) -> list[str]:
         """What a person should know: servers that cannot be reached, lists that have changed."""
@@ -120,6 +122,12 @@ class Servers:
         )
         return result_of(answer, function_name(use.name, tool.name))
 
+    def _read(self, use: ServerUse, ctx: ToolContext, uri: str) -> ToolResult:
+        seconds = use.terms_of(READ).seconds
+        return resource_of(
+            self._connections[use.name].read(uri, seconds=seconds, cancel=ctx.cancel)
+        )
+
 
 def require_mcp(source: str) -> None:
     """Raises MissingExtra where the library is not there."""
@@ -137,7 +145,10 @@ def open_servers(agent: str, definition: "AgentDefinition", database: "Database"
 
 
 def tools_of(
-    uses: Iterable[ServerUse], seen: Mapping[str, ServerSeen], call: Call | None = None
+    uses: Iterable[ServerUse],
+    seen: Mapping[str, ServerSeen],
+    call: Call | None = None,
+    read: Read | None = None,
 ) -> list[Tool]:
     """The functions that these lists give an agent; without `call` they are only looked at."""
     found: dict[str, Tool] = {}
@@ -149,6 +160,9 @@ def tools_of(
             if use.wants(tool.name):
                 made = _tool(use, tool, server.standing(tool) == "accepted", call or _closed)
                 found.setdefault(made.name, made)
+        if use.terms.resources:
+            reading = _reading(use, read or _not_read)
+            found.setdefault(reading.name, reading)
     return list(found.values())
 
 
@@ -178,6 +192,24 @@ def _tool(use: ServerUse, tool: Offered, accepted: bool, call: Call) -> Tool:
         seconds=None,  # the call keeps to its time itself, and tells the server when it is over
         terms=terms,
     )
+
+
+def _reading(use: ServerUse, read: Read) -> Tool:
+    def read_resource(ctx: ToolContext, uri: str) -> ToolResult:
+        """Read a resource of this server, whole.
+
+        Args:
+            uri: Its address, as an answer of the server names it.
+        """
+        return read(use, ctx, uri)
+
+    terms = use.terms_of(READ)
+    made = make_tool(read_resource, effect=terms.effect, foreign=True, seconds=None)
+    return replace(made, name=function_name(use.name, READ), terms=terms)
+
+
+def _not_read(use: ServerUse, ctx: ToolContext, uri: str) -> ToolResult:
+    raise ToolFailed(f"{uri} of {use.name} cannot be read from here")
 
 
 def _closed(

@@ -32,6 +32,14 @@ TOOLS = [
     tool("child"),
     tool("pid"),
     tool("shout"),
+    {
+        **tool("liar"),
+        "outputSchema": {
+            "type": "object",
+            "properties": {"n": {"type": "integer"}},
+            "required": ["n"],
+        },
+    },
 ]
 
 
@@ -82,6 +90,8 @@ def call(name, arguments, meta):
         return {"content": [*resources, link, {"type": "audio", "data": "!", "mimeType": "a/b"}]}
     if name == "structured":
         return {"content": [], "structuredContent": {"answer": 42}}
+    if name == "liar":
+        return {"content": [], "structuredContent": {"n": "many"}}
     if name == "fail":
         return {**text("no such thing"), "isError": True}
     if name == "see":
@@ -117,6 +127,11 @@ def main():
             }
         elif method == "tools/list":
             result = {"tools": listed()}
+        elif method == "resources/read":
+            pages = [{"uri": params["uri"], "text": "inside"}, {"uri": "b", "blob": "AAE="}]
+            result = {"contents": pages}
+            if params["uri"] == "file:///none":
+                result = {"error": {"code": -32602, "message": "no such resource"}}
         elif method == "tools/call":
             meta = params.get("_meta") or {}
             result = call(params["name"], params.get("arguments") or {}, meta)

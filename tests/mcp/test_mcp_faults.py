@@ -30,6 +30,21 @@ def test_results_are_read_whatever_their_kind(tmp_path: Path) -> None:
         assert n.call("n__structured") == '{"answer": 42}'
         with pytest.raises(ToolFailed, match="n__fail failed: no such thing"):
             n.call("n__fail")
+        pid = n.servers.connection("n").pid
+        with pytest.raises(ToolFailed, match=r"did not answer liar: .*'many' is not of type"):
+            n.call("n__liar")
+        assert n.servers.connection("n").pid == pid
+
+
+def test_resources_are_read_where_that_is_said(tmp_path: Path) -> None:
+    """By one function more, with terms of its own."""
+    options = {"resources": True, "tools": {"read_resource": {"effect": "none"}}}
+    with mcp_kit.session(folder=tmp_path, **options) as n:
+        assert n.tools["n__read_resource"].effect == "none"
+        read = n.result("n__read_resource", uri="file:///c")
+        assert (read.text, len(read.files)) == ("[file:///c]\ninside", 1)
+        with pytest.raises(ToolFailed, match="did not give file:///none: no such resource"):
+            n.call("n__read_resource", uri="file:///none")
 
 
 def test_noise_is_passed_over(tmp_path: Path) -> None:
