@@ -7,12 +7,16 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.approvals import pending_in
 from pagemind.runtime.awake.callers import Caller
 from pagemind.runtime.awake.events import Kind
 from pagemind.runtime.awake.fate import DONE, Fate, after_error, after_turn
+from pagemind.runtime.awake.inbox import SPEAKER
 from pagemind.runtime.awake.kept_agents import KeptAgents
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PagemindError, UnknownAgent
+from pagemind.runtime.event import UserMessage
+from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.mailbox import Mail
 from pagemind.runtime.trace import ignore
@@ -20,6 +24,7 @@ from pagemind.runtime.turn import TurnResult
 
 _log = logging.getLogger("pagemind.awake")
 _UNPAID_SECONDS = 3600.0  # at most, until a spent budget is looked at again
+_UNANSWERED = Fate("again", "a call waits for consent (send --approve|--deny)", 5.0, tried=False)
 
 
 class Say(Protocol):
@@ -69,12 +74,16 @@ class Attempts:
         """Never raises for what a model, an agent or an event did. `failures`: in a row, before."""
         mail, opened = work.mail, False
         try:
+            if not self._runtime.is_open(mail.agent) and self._asks(work, self._pending_of(mail)):
+                return Outcome(_UNANSWERED)  # not opened: who answers opens it
             with self._agents.using(mail.agent, self._opens) as agent:
                 opened = True
                 if work.callers and not any([each.begin() for each in work.callers]):
                     return Outcome(DONE)  # taken back before it began
+                if self._asks(work, agent.pending()):
+                    return Outcome(_UNANSWERED)
                 if not work.callers and (seconds := self._till_paid(agent)):
-                    return Outcome(Fate("again", "the day's budget is spent", seconds))
+                    return Outcome(Fate("again", "the day's budget is spent", seconds, tried=False))
                 result = self._turn(agent, work)
                 return Outcome(after_turn(result, tries=mail.tries, failures=failures), result)
         except UnknownAgent as error:  # deleted meanwhile
@@ -84,6 +93,17 @@ class Attempts:
                 _log.exception("event %d", mail.number)
             fate = after_error(error, opened=opened, tries=mail.tries, failures=failures)
             return Outcome(fate, fault=error)
+
+    def _pending_of(self, mail: Mail) -> ApprovalRequest | None:
+        with self._runtime.reader(self._runtime.home.of_id(mail.agent).name) as reader:
+            return pending_in(reader.state)
+
+    def _asks(self, work: Work, pending: ApprovalRequest | None) -> bool:
+        """Whether a call of an earlier turn waits for a person's consent, which this event must not
+        let lapse. What a person says does, as ever."""
+        event = work.mail.event
+        by_person = isinstance(event, UserMessage) and event.speaker != SPEAKER
+        return pending is not None and not work.callers and not by_person
 
     def _turn(self, agent: Agent, work: Work) -> TurnResult:
         event = self.of(work.mail)

@@ -24,11 +24,12 @@ from pagemind.runtime.turn import TurnResult
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """`seconds`: how long the agent rests before it is tried again."""
+    """`seconds`: how long the agent rests before it is tried again; `tried`: the turn began."""
 
     kind: Literal["done", "again", "busy", "aside"]
     why: str = ""
     seconds: float = 0.0
+    tried: bool = True
 
 
 DONE = Fate("done")

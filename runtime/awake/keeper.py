@@ -287,8 +287,8 @@ class Keeper:
             self._wakes(mail.agent)
             return
         if fate.kind == "again":
-            self.mailbox.note(mail.number, fate.why)
-            rest.failures += 1
+            self.mailbox.note(mail.number, fate.why, tried=fate.tried)
+            rest.failures += fate.tried
         if fate.why != rest.why:  # once, not at every try
             self._say("waits", **self._attempts.of(mail), why=fate.why, seconds=fate.seconds)
         rest.why, rest.strict = fate.why, fate.kind == "busy"

@@ -113,11 +113,11 @@ class Mailbox:
         """Its turn is done."""
         self._db.write("DELETE FROM mail WHERE number = ?", (number,))
 
-    def note(self, number: int, why: str, *, aside: bool = False) -> None:
-        """It was tried in vain; `aside`: nor is it tried again."""
+    def note(self, number: int, why: str, *, tried: bool = True, aside: bool = False) -> None:
+        """Why it was not handled; `tried`: in vain, `aside`: nor is it tried again."""
         self._db.write(
-            "UPDATE mail SET tries = tries + 1, why = ?, aside = ? WHERE number = ?",
-            (why, aside, number),
+            "UPDATE mail SET tries = tries + ?, why = ?, aside = ? WHERE number = ?",
+            (tried, why, aside, number),
         )
 
     def retry(self, numbers: Iterable[int]) -> None:

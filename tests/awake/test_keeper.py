@@ -1,18 +1,23 @@
 """The keeper runs one turn an agent at a time, many agents at once, and loses nothing."""
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 from awake_kit import SECONDS, asked, house
+from kernel_kit import small
 from processes import python
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import SystemClock
+from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.errors import Cancelled, ModelOverloaded, UnknownAgent, UserError
 from pagemind.runtime.event import AgentMessage, SystemAlert, TimerFired, UserMessage
 from pagemind.runtime.model import ModelRequest
+from pagemind.runtime.person import Consent
 from pagemind.runtime.state.home import AgentLock
+from pagemind.runtime.testing import call
 
 
 def test_events_of_an_agent_are_handled_in_order_and_agents_run_at_once(tmp_path: Path) -> None:
@@ -270,3 +275,34 @@ def test_an_agent_whose_budget_is_spent_rests_until_its_next_day(tmp_path: Path)
             assert result.stop_reason == "cost"
             assert len(keeper.mailbox.all()) == 1
         assert home.model.requests == []
+
+
+def test_a_call_that_waits_for_consent_does_not_lapse_for_a_timer(tmp_path: Path) -> None:
+    """What came meanwhile waits, without the agent being held; then it goes on."""
+
+    def script(request: ModelRequest) -> object:
+        if request.messages[-1].role == "tool":
+            return "Noted."
+        if "Note it" in request.messages[-1].text:
+            return [call("core_append", block="human", content="Sam")]
+        return f"re {asked(request)}"
+
+    with house(tmp_path, script) as home:
+        guarded = small(2048, "core_append").raw
+        guarded = {**guarded, "tools": [{"core_append": {"rule": "ask"}}]}
+        home.runtime.create("ada", parse_definition(json.dumps(guarded)))
+        with home.keeper(idle_seconds=0.0) as keeper:
+            keeper.leave("ada", TimerFired("one", "Note it."))
+            keeper.leave("ada", TimerFired("two", "Look out."))
+            home.until(lambda: home.kinds("waits"))
+            assert "waits for consent" in home.kinds("waits")[0]["why"]
+            [mail] = keeper.mailbox.all()
+            assert (mail.event.text, mail.tries) == ("Look out.", 0)
+            ada = home.runtime.home.find("ada").id
+            home.until(lambda: not home.runtime.is_open(ada))
+            home.clock.advance(seconds=6)
+            with home.open("ada") as agent:
+                assert agent.approve(Consent(True)).text == "Noted."
+            home.clock.advance(seconds=6)
+            home.until(lambda: not keeper.mailbox.all())
+        assert home.said("ada")[-1] == "re timer two: Look out."
