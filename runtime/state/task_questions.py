@@ -75,10 +75,10 @@ class TaskQuestions:
 
     def forget(self, task: str, key: str | None = None) -> None:
         """It does not wait any more."""
-        self._db.write(
-            "DELETE FROM task_questions WHERE task = ? AND (? IS NULL OR input = ?)",
-            (task, key, key),
-        )
+        which, values = "task = ? AND (? IS NULL OR input = ?)", (task, key, key)
+        # Hardly an input ever asks, and every write waits for the disk.
+        if self._db.number(f"SELECT count(*) FROM task_questions WHERE {which}", values):
+            self._db.write(f"DELETE FROM task_questions WHERE {which}", values)
 
     def _select(
         self, where: str, values: Sequence[str], within: str | None = None
