@@ -134,3 +134,26 @@ def test_a_folder_of_memory_answers(cli: Cli, tmp_path: Path) -> None:
         assert sorted(answer) == sorted([*documented("memory load"), "schema"])
         assert (answer["applied"], answer["changes"][0]["after"]) == (applied, "Sam.")
     assert cli("memory", "load", "ada", str(tmp_path / "no")).code == 1
+
+
+def test_what_an_imported_agent_may_reach_is_accepted(cli: Cli) -> None:
+    """It is shown, asked about, and open from then on; what is open already is not asked about."""
+    worker = cli.home / "worker.yaml"
+    worker.write_text(
+        "name: worker\nembedding: none\ncontext_window: 8192\ntools: [core, shell]\n",
+        encoding="utf-8",
+    )
+    cli("agents", "new", "ada", "-d", str(worker), "-m", "scripted/echo")
+    cli("agents", "export", "ada", str(cli.home / "ada.pmz"))
+    done = cli("agents", "import", str(cli.home / "ada.pmz"), "--as", "eva")
+    assert "closed until `pagemind agents accept` opens it: run commands in ." in done.err
+    assert "shell: closed until" in cli("send", "eva", "Hello", "-m", "scripted/echo").err
+    shown = cli("agents", "accept", "eva", "--dry-run", "--json").json
+    assert (shown["accepted"], len(shown["reach"])) == (False, 1)
+    asked = cli("agents", "accept", "eva")
+    assert asked.code == 1
+    assert "accepting is not done without being asked" in asked.err
+    assert cli("agents", "accept", "eva", "--yes").code == 0
+    assert cli("agents", "accept", "eva").err == "all of this is open already\n"
+    assert "closed" not in cli("send", "eva", "Hello").err
+    assert "all of this is open already" in cli("agents", "accept", "ada").err
