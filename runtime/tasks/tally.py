@@ -37,7 +37,7 @@ class Tally:
             where = data["input"] or "at the end"
             again = f", attempt {data['attempt']}" if data["attempt"] > 1 else ""
             self.doing[where] = f"{where}: {data['action']} ({data['place']}{again})"
-        elif event.kind == "action_done" and data["action"] != "sub":  # its actions told it
+        elif event.kind == "action_done" and data.get("action") != "sub":  # its actions told it
             self.tokens += data["tokens"]
             self.cost += data["cost"]
         elif event.kind == "input_done":

@@ -71,12 +71,12 @@ def test_killed_at_a_point(folder: Path, point: str, when: str, nth: int) -> Non
 
 
 def test_killed_again_and_again(folder: Path) -> None:
-    """Six kills at random points on the way."""
+    """Four kills at random points on the way."""
     chance = random.Random(5)
     kills = 0
-    for _ in range(6):
+    for _ in range(4):
         point = chance.choice(["send", "message", "write", "begin action", "end input"])
         kills += run(folder, point, chance.choice(["before", "after"]), chance.randint(1, 4)) == -9
-    assert kills >= 3
+    assert kills >= 2
     assert run(folder) == 0
     whole(folder)
