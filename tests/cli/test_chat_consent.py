@@ -1,5 +1,6 @@
 """Being asked in the middle of a turn, at a terminal."""
 
+import signal
 from pathlib import Path
 
 from cli_kit import clean_environ
@@ -92,3 +93,21 @@ def test_a_question_can_be_left(tmp_path: Path) -> None:
         terminal.send(CTRL_D)
         assert terminal.finish() == 0
         assert "Traceback" not in terminal.text
+
+
+def test_a_connection_lost_while_asked_leaves_the_call_waiting(tmp_path: Path) -> None:
+    """The process is gone, and the next chat begins with the call."""
+    with chat(tmp_path) as terminal:
+        terminal.expect("made from hand")
+        terminal.line("do one")
+        terminal.expect(ASKED)
+        terminal.process.send_signal(signal.SIGHUP)
+        terminal.hang_up()
+        assert terminal.process.wait(timeout=60) == 0
+    with chat(tmp_path) as terminal:
+        terminal.expect("it waits")
+        terminal.line("/deny later")
+        terminal.expect("a person declined it: later")
+        terminal.expect("›")
+        terminal.send(CTRL_D)
+        assert terminal.finish() == 0
