@@ -4,43 +4,35 @@ Everything is committed before it is acted on; a kill at any instant leaves an a
 on: recover() closes what a dead process left open.
 """
 
-import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pagemind.runtime import faces, structured
-from pagemind.runtime.approvals import WaitsForApproval
+from pagemind.runtime.agent_inbox import AgentInbox
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.attachment import attach
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.core_memory import Block
-from pagemind.runtime.errand import Errand, Teamwork
+from pagemind.runtime.errand import Teamwork
 from pagemind.runtime.errors import (
-    Cancelled,
-    HomeUnusable,
-    IdTaken,
-    ModelError,
-    PagemindError,
-    ToolError,
     UserError,
 )
 from pagemind.runtime.event import Event, UserMessage, event_json
 from pagemind.runtime.flush import Flushed
 from pagemind.runtime.gist_writer import GistWriter
-from pagemind.runtime.heartbeat import wants_heartbeat
 from pagemind.runtime.idle_gists import IdleGists
-from pagemind.runtime.intake import message_of, observation
+from pagemind.runtime.intake import observation
 from pagemind.runtime.lines_seen import LineSeen, lines_seen
-from pagemind.runtime.loop import INTERRUPTED, Loop
-from pagemind.runtime.main_context import MainContext, Prefetched
+from pagemind.runtime.loop import Loop
+from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Model
 from pagemind.runtime.moved import Moved
@@ -50,23 +42,16 @@ from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.services import Answer, PinAnswer, Reach
 from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.state import State
-from pagemind.runtime.state.turns import TurnRow, text_digest
 from pagemind.runtime.tiers.search import Search
 from pagemind.runtime.time_machine import TimeMachine
-from pagemind.runtime.trace import Observer, TraceEvent, both, ignore
+from pagemind.runtime.trace import Observer, TraceEvent, ignore
 from pagemind.runtime.turn import (
-    StopReason,
-    Turn,
     TurnLimits,
     TurnResult,
-    heard,
-    stored_result,
-    window_json,
 )
+from pagemind.runtime.turn_runner import Prefetch, TurnRunner
 
 _log = logging.getLogger("pagemind.agent")
-
-Prefetch = Callable[[int, str], Prefetched | None]
 
 
 class Agent:
@@ -105,28 +90,45 @@ class Agent:
         self.context = context
         self.queue_manager = queue_manager
         self.zone = zone
-        self.prefetch = prefetch
-        self.limits = limits  # of a turn; may be changed between two
         self._background = background
         self.archival = archival
         self.shared_blocks = shared_blocks
         self.team = team
         self.engine = engine
-        self._notes = notes
-        self._noted: frozenset[str] = frozenset()
         self._closed = closed
         self._lock = threading.RLock()
         self._idle: threading.Thread | None = None
         self._gists = IdleGists(gists, self._lock, name=name)
         self.closed = False
-        self._unclosed = False  # a turn runs, or could not be closed
-        self._watch: Observer = ignore
+        self._inbox = AgentInbox(state, queue_manager, archival)
+        self.turns = TurnRunner(
+            name=name,
+            state=state,
+            loop=loop,
+            context=context,
+            queue_manager=queue_manager,
+            prefetch=prefetch,
+            limits=limits,
+            team=team,
+            gists=self._gists,
+            notes=notes,
+            settle=self._settle,
+        )
         self.settles = True  # False: whoever drives it says when (a replay)
 
     def watch(self, observer: Observer) -> None:
         """Have every turn watched, and what runs in the idle, beside its own observer."""
-        self._watch = observer
+        self.turns.watch = observer
         self.queue_manager.watch = self.queue_manager.observer = observer
+
+    @property
+    def limits(self) -> TurnLimits:
+        """Of a turn; may be changed between two."""
+        return self.turns.limits
+
+    @limits.setter
+    def limits(self, limits: TurnLimits) -> None:
+        self.turns.limits = limits
 
     @property
     def model(self) -> Model:
@@ -229,11 +231,11 @@ class Agent:
         """Take up the last turn that ended without an answer. Raises UserError if there is none."""
         with self._lock:
             self._mend()
-            self._watch(TraceEvent("asked", {"do": "retry", **self._follow()}))
+            self.turns.watch(TraceEvent("asked", {"do": "retry", **self._follow()}))
             last = next(iter(self.state.turns.newest(1)), None)
             if last is None or last.stop_reason == "answered":
                 raise UserError("there is nothing to retry", hint="the last turn was answered")
-            return self._resume(last, observer, cancel)
+            return self.turns.resume(last, observer, cancel or CancelToken())
 
     @property
     def person(self) -> Person | None:
@@ -273,8 +275,8 @@ class Agent:
                     f"no call of {self.name} waits for approval",
                     hint="it may have lapsed: a message that came first is an answer, too",
                 )
-            self._watch(TraceEvent("asked", {"do": "approve", **asdict(consent)}))
-            return self._resume(row, observer, cancel, consent)
+            self.turns.watch(TraceEvent("asked", {"do": "approve", **asdict(consent)}))
+            return self.turns.resume(row, observer, cancel or CancelToken(), consent)
 
     def send_message_to(
         self, agent: str, text: str, *, wait: bool = True, cancel: CancelToken | None = None
@@ -323,180 +325,9 @@ class Agent:
         with self._lock:
             self._mend()
             asked = {"do": "handle", **event_json(event), **self._follow()}
-            self._watch(TraceEvent("asked", asked))
-            self.take_inbox()
-            message, client_id, event_text = message_of(event)
-            if client_id is not None:
-                known = self.state.turns.by_client_id(client_id)
-                if known is not None:
-                    result = self._again(known, event_text, observer, cancel)
-                    self.team.ended(result, Errand.of(event))
-                    return result
-            turns, database = self.state.turns, self.state.database
-            self._unclosed = True
-            with database.transaction():
-                number = turns.next_number()
-                stored = self.queue_manager.append(replace(message, turn=number))
-                turns.open(
-                    type(event).__name__,
-                    client_id=client_id,
-                    client_digest=text_digest(event_text) if client_id else None,
-                    conversation=stored.conversation,
-                    speaker=stored.speaker,
-                    first_seq=stored.seq,
-                )
-                if (errand := Errand.of(event)) is not None:
-                    errand.keep(self.state, number)
-            turn = self._turn(number, stored)
-            return self._run(turn, stored.text, observer, cancel or CancelToken())
-
-    def _turn(self, number: int, event: Message) -> Turn:
-        turn = Turn(
-            number,
-            event.seq,
-            event.conversation,
-            event.speaker,
-            self.state.clock.monotonic(),
-            self.limits,
-        )
-        turn.message_ids.append(event.short_id)
-        notes = self._notes()
-        turn.warnings += [each for each in notes if each not in self._noted]
-        turn.warnings += self.loop.approvals.told()
-        self._noted = frozenset(notes)  # saying it once is enough, until it has changed
-        return turn
-
-    def _again(
-        self, known: TurnRow, text: str, observer: Observer, cancel: CancelToken | None
-    ) -> TurnResult:
-        """A client asks again: the stored answer, or the turn taken up where it stopped."""
-        if not self.state.journal.lines.contains(known.first_seq):
-            # Neither its answer nor another one: what a person took back is not done again.
-            raise IdTaken(
-                f"id {known.client_id!r} is that of turn {known.turn}, which was taken back",
-                hint=f"give the message a new id, or `pagemind agents bring-back {self.name}`",
-            )
-        if known.client_digest != text_digest(text):
-            raise IdTaken(
-                f"id {known.client_id!r} was used before for another text (turn {known.turn})",
-                hint="give each message an id of its own",
-            )
-        if known.stop_reason in (None, "interrupted", "model_error"):
-            return self._resume(known, observer, cancel)
-        replies = [
-            message
-            for message in self.state.journal.of_turn(known.turn)
-            if message.role == "tool" or message.seq in known.reply_seqs
-        ]
-        texts = heard(replies, heartbeat=self.loop.heartbeat)
-        return stored_result(self.name, known, "\n\n".join(texts))
-
-    def _resume(
-        self,
-        row: TurnRow,
-        observer: Observer,
-        cancel: CancelToken | None,
-        consent: Consent | None = None,
-    ) -> TurnResult:
-        event = self.state.journal.get([row.first_seq])[row.first_seq]
-        self._unclosed = True
-        self.state.turns.reopen(row.turn)
-        self.queue_manager.hold(event.seq)
-        turn = self._turn(row.turn, event)
-        if consent is not None:  # what it said before it waited is part of its answer
-            turn.reply_seqs.extend(row.reply_seqs)
-        return self._run(turn, event.text, observer, cancel or CancelToken(), consent)
-
-    def _run(
-        self,
-        turn: Turn,
-        event_text: str,
-        observer: Observer,
-        cancel: CancelToken,
-        consent: Consent | None = None,
-    ) -> TurnResult:
-        self._gists.stop()
-        self.team.begin(turn)
-        observer = self.queue_manager.observer = both(self._watch, observer)
-        error: ModelError | None = None
-        try:
-            begun = {"turn": turn.number, "conversation": turn.conversation}
-            observer(TraceEvent("turn_started", {**begun, "model": self.model.name}))
-            usage, done = self._gists.collect()
-            turn.background += usage
-            for event in done:
-                observer(event)
-            self.context.prefetch = placed = self.prefetch(turn.event_seq, event_text)
-            if placed is not None:
-                tokens = self.context.sections()["prefetch"]
-                observer(TraceEvent("prefetched", {**placed.as_json(), "tokens": tokens}))
-            stop: StopReason = self.loop.run(turn, observer, cancel, consent)
-        except Cancelled:
-            stop = "interrupted"
-        except ModelError as failed:
-            stop, error = "model_error", failed
-            turn.reasons.append(f"model_error: {failed.message}")
-        except PagemindError:
-            self._finish(turn, "model_error", None)
-            raise
-        except BaseException:
-            # Ctrl-C or a fault of ours: the turn must not stay open, whatever it was.
-            self._finish(turn, "interrupted", None)
-            raise
-        result = self._finish(turn, stop, error)
-        observer(TraceEvent("turn_ended", {"stop_reason": stop, "result": result.as_json()}))
-        self._settle()
-        return result
-
-    # --- the end --------------------------------------------------------------------------------
-
-    def _finish(self, turn: Turn, stop: StopReason, error: ModelError | None) -> TurnResult:
-        """Close the turn on disk and make its result."""
-        if stop != "approval":
-            self.loop.mend()
-        pressure = self.queue_manager.measure()
-        result = TurnResult(
-            agent=self.name,
-            text="\n\n".join(turn.texts),
-            stop_reason=stop,
-            reasons=tuple(turn.reasons),
-            turn=turn.number,
-            conversation=turn.conversation,
-            speaker=turn.speaker,
-            model=self.model.name,
-            steps=turn.steps,
-            usage=turn.usage,
-            background_tokens=turn.background.prompt_tokens + turn.background.completion_tokens,
-            cost=turn.cost,
-            cost_known=turn.cost_known,
-            tool_calls=tuple(turn.calls),
-            flushes=turn.flushes,
-            pages_written=turn.pages_written,
-            warnings=tuple(turn.warnings),
-            window=window_json(pressure),
-            message_ids=tuple(turn.message_ids),
-            duration_ms=(self.state.clock.monotonic() - turn.started) * 1000,
-            error=error,
-            pending=turn.pending.as_json() if turn.pending else None,
-            others=turn.others,
-        )
-        stored = result.as_json()
-        del stored["text"]  # it stands in the journal already
-        self.state.turns.close(
-            turn.number,
-            stop,
-            reasons=tuple(turn.reasons),
-            reply_seqs=tuple(turn.reply_seqs),
-            result=stored,
-        )
-        self._unclosed = False
-        self.team.ended(result)
-        return result
-
-    def _mend(self) -> None:
-        """Close what an earlier call could not: the disk was full, or Ctrl-C fell between."""
-        if self._unclosed:
-            self.recover()
+            self.turns.watch(TraceEvent("asked", asked))
+            self._inbox.take()
+            return self.turns.handle(event, observer, cancel or CancelToken())
 
     def recover(self) -> None:
         """After opening: close what a killed process left open, and take what others left."""
@@ -504,43 +335,14 @@ class Agent:
         if waiting is None:
             self.loop.approvals.lapse()  # in a copy
             self.loop.mend()
-        for row in self.state.turns.unfinished():
-            self._close_left_open(row, waiting)
-        self._unclosed = False
+        self.turns.close_left_open(waiting)
         if waiting is None:  # what others left would be an answer to it
-            self.take_inbox()
+            self._inbox.take()
 
-    def _close_left_open(self, row: TurnRow, waiting: ApprovalRequest | None = None) -> None:
-        """A process ended in this turn: if its answer is stored it was answered, and is not asked
-        for again."""
-        messages = [m for m in self.state.journal.of_turn(row.turn) if m.kind == "talk"]
-        waits = waiting is not None and waiting.turn == row.turn
-        if not waits and not self._was_answered(messages):
-            self.state.turns.close(row.turn, "interrupted", reasons=("the process ended",))
-            return
-        turn = self._turn(row.turn, messages[0])
-        for message in messages[1:]:
-            turn.message_ids.append(message.short_id)
-            if message.role == "assistant" and (message.text or message.said):
-                turn.reply_seqs.append(message.seq)
-        turn.texts.extend(heard(messages, heartbeat=self.loop.heartbeat))
-        if waiting is not None and waits:
-            turn.pending = waiting
-            turn.reasons.append(f"approval: {WaitsForApproval(waiting)}")
-        self._finish(turn, "approval" if waits else "answered", None)
-
-    def _was_answered(self, messages: Sequence[Message]) -> bool:
-        """Whether a turn's last step told the person something and asked for no other step."""
-        if not messages:
-            return False
-        last = messages[-1]
-        if last.role == "assistant":
-            return not last.tool_calls and not last.text.endswith(INTERRUPTED)
-        step = [m for m in messages if m.role == "assistant"][-1:]
-        calls = [call for message in step for call in message.tool_calls]
-        if last.role != "tool" or not self.loop.heartbeat or any(map(wants_heartbeat, calls)):
-            return False
-        return bool(heard([*step, *(m for m in messages if m.role == "tool")], heartbeat=True))
+    def _mend(self) -> None:
+        """Close what an earlier call could not: the disk was full, or Ctrl-C fell between."""
+        if self.turns.unclosed:
+            self.recover()
 
     def follow_within(self) -> None:
         """Take up in the middle of a turn what those have made of the shared blocks who were asked
@@ -553,43 +355,6 @@ class Agent:
         tell = self.queue_manager.append
         taken = take_up(self.state, self.context.core, self.shared_blocks, tell=tell)
         return {"shared": taken} if taken else {}
-
-    def take_inbox(self) -> None:
-        """Carry out what other processes left while this agent was in use."""
-        for number, kind, body, _ in self.state.inbox():
-            try:
-                with self.state.database.transaction():
-                    self._take(kind, json.loads(body))
-                    self.state.take_from_inbox(number)
-            except HomeUnusable:
-                raise  # the disk's fault, and not the item's: it waits
-            except (UserError, ToolError, KeyError, TypeError, ValueError) as fault:
-                # Nobody could ever take it, and it must not block what was left after it.
-                _log.warning("an item of the inbox cannot be taken: %s", fault)
-                self.state.take_from_inbox(number)
-        self.queue_manager.make_room()
-
-    def _take(self, kind: str, left: Mapping[str, Any]) -> None:
-        """Carry out one item of the inbox."""
-        if kind == "observe":
-            self.queue_manager.append(observation(left["text"], left["source"], left["speaker"]))
-        elif kind == "insert" and left.get("agent"):
-            self.archival.for_agent(left["agent"]).insert(
-                left["text"],
-                tags=left["tags"],
-                importance=left["importance"],
-                metadata=left.get("metadata"),
-            )
-        elif kind == "insert":
-            self.insert(
-                left["text"],
-                tags=left["tags"],
-                importance=left["importance"],
-                metadata=left.get("metadata"),
-                document=left.get("document", ""),
-            )
-        else:
-            raise ValueError(f"unknown kind {kind!r}")
 
     def insert(
         self,
@@ -721,7 +486,7 @@ class Agent:
     def _settle_quietly(self) -> None:
         with self._lock:
             try:
-                self.queue_manager.observer = self._watch
+                self.queue_manager.observer = self.turns.watch
                 self.queue_manager.settle()
                 self._gists.start()
             except Exception:

@@ -238,11 +238,14 @@ class _Stage(Runtime):
                 lambda: self._part.returned if self._part is not None else {},
             )
             self._agent.settles = False
-            self._agent.prefetch = lambda seq, text: self._part.prefetched if self._part else None
+            self._agent.turns.prefetch = self._prefetched
             journal = self._agent.state.journal
             self._record_clock.next_seq = lambda: journal.last_seq + 1
         self._replayed.may_end = part.ended in _CUT_SHORT or not part.ended
         self._replayed.load(part.exchanges)
+
+    def _prefetched(self, seq: int, text: str) -> Prefetched | None:
+        return self._part.prefetched if self._part else None
 
     def _idle(self, part: _Part) -> None:
         """What was done about gists between two turns."""

@@ -29,7 +29,8 @@ FLOORS: dict[int, str] = {
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine fingerprint timers""",
-    5: "turn heartbeat model_caller loop agent feedback errand structured mcp",
+    5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
+          mcp""",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer

@@ -55,7 +55,7 @@ def test_a_turn_of_a_dead_process_is_taken_up_again(tmp_path: Path) -> None:
 
     with agent_at(tmp_path, ScriptedModel(die)) as agent:
         # As after a kill: nothing closes the turn.
-        agent._finish = lambda *_: None
+        agent.turns.finish = lambda *_: None
         with pytest.raises(Dies):
             agent.send("Hello?", id="m-1")
     with agent_at(tmp_path, ScriptedModel(["Back."])) as agent:
@@ -106,7 +106,7 @@ def test_an_answer_that_was_stored_is_not_asked_for_again(tmp_path: Path) -> Non
         raise Dies
 
     with agent_at(tmp_path, ScriptedModel(["Yes, here."])) as agent:
-        agent._finish = die
+        agent.turns.finish = die
         with pytest.raises(Dies):
             agent.send("Hello?", id="m-1")
     with agent_at(tmp_path, ScriptedModel(["Asked again."])) as agent:
@@ -162,7 +162,7 @@ def test_speech_that_was_heard_is_not_asked_for_again(tmp_path: Path) -> None:
     heartbeat = small(4096, "archival_insert", more="protocol: heartbeat\n")
     script = [call("send_message", message="Yes, here.")]
     with agent_at(tmp_path, ScriptedModel(script), heartbeat) as agent:
-        agent._finish = die
+        agent.turns.finish = die
         with pytest.raises(Dies):
             agent.send("Hello?", id="m-1")
     with agent_at(tmp_path, ScriptedModel([call("send_message", message="Again.")])) as agent:
@@ -185,7 +185,7 @@ def test_speech_before_another_step_is_taken_up_again(tmp_path: Path) -> None:
 
     heartbeat = small(4096, "archival_insert", more="protocol: heartbeat\n")
     with agent_at(tmp_path, ScriptedModel(reply), heartbeat) as agent:
-        agent._finish = lambda *_: None
+        agent.turns.finish = lambda *_: None
         with pytest.raises(Dies):
             agent.send("Hello?", id="m-1")
     with agent_at(tmp_path, ScriptedModel([call("send_message", message="Done.")])) as agent:

@@ -128,7 +128,7 @@ def test_calls_of_a_dead_process_get_results_at_load(tmp_path: Path) -> None:
     with runtime_at(tmp_path) as runtime:
         agent = runtime.agent("ada", small(), model=ScriptedModel([calls]), tools=[tool])
         # As after a kill: nothing closes the turn.
-        agent._finish = lambda *_: None
+        agent.turns.finish = lambda *_: None
         with pytest.raises(Killed):
             agent.send("Go.")
         assert [m.role for m in everything(agent)] == ["user", "assistant"]
