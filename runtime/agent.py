@@ -348,7 +348,7 @@ class Agent:
         """Take up in the middle of a turn what those have made of the shared blocks who were asked
         something in it."""
         if taken := self._follow():
-            self._watch(TraceEvent("shared", {"blocks": taken["shared"]}))
+            self.turns.watch(TraceEvent("shared", {"blocks": taken["shared"]}))
 
     def _follow(self) -> dict[str, dict[str, str]]:
         """Take up what others have made of the shared blocks: for a trace."""

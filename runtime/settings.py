@@ -287,6 +287,7 @@ TASK_CANCEL_SECONDS = 0.5  # between two looks at whether `tasks cancel` was sai
 TASK_CLUSTER_SECONDS = 10.0  # for a cluster's scheduler to answer
 TASK_LOOK_SECONDS = 5.0  # between two looks, in a `wait`, at what came for the agent
 TASK_LOSSES = 3  # workers that one input may lose before it is given up
+TASK_JOIN_SECONDS = 0.2  # between two looks at what the process tells that runs a task
 TASK_LEAVE_SECONDS = 5.0  # that a second Ctrl-C still waits for what runs at once
 TASK_DEPTH = 8  # tasks inside tasks
 TASK_INPUT_BYTES = 64 << 20  # of one input

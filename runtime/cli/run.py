@@ -80,6 +80,10 @@ KeepAgents = Annotated[
     bool,
     typer.Option("--keep-agents", help="Bring the agents of the workers into this home."),
 ]
+Join = Annotated[
+    bool,
+    typer.Option("--join", help="If another process runs the task, watch that until it ends."),
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Do the inputs that failed again.")]
 
 
@@ -111,6 +115,7 @@ def run(
     executor: Runner = None,
     worker_home: WorkerHome = None,
     keep_agents: KeepAgents = False,
+    join: Join = False,
     wait: Waiting = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
@@ -131,6 +136,8 @@ def run(
     with opened(home, clock=SimulatedClock()) as runtime:
         if dry_run:
             return _dry(runtime, wanted, model, as_json)
+        if join and (report := _joined(runtime, wanted, as_json)) is not None:
+            return report.exit_code
         answers = Answers(
             restart=restart,
             go_on=go_on,
@@ -182,7 +189,7 @@ def carry_out(
 ) -> int:
     """Run it where a person sees it; the exit code. `where` as of run_task."""
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
-    from pagemind.runtime.cli.run_view import json_line, watching
+    from pagemind.runtime.cli.run_view import watching
     from pagemind.runtime.cli.task_person import TaskPerson, somebody
     from pagemind.runtime.tasks.hired import Hiring
     from pagemind.runtime.tasks.runner import run_task
@@ -203,11 +210,34 @@ def carry_out(
             wait=wait,
             **where,
         )
+    _shown(report, as_json)
+    return report.exit_code
+
+
+def _joined(runtime: "Runtime", task: "Task", as_json: bool) -> "Report | None":
+    """Watch the process that runs it; None where none does."""
+    from pagemind.runtime.cli.interrupt import stop_on_interrupt
+    from pagemind.runtime.cli.run_view import watching
+    from pagemind.runtime.tasks.joining import join_task, runs_elsewhere
+
+    if not runs_elsewhere(runtime, task):
+        return None
+    with (
+        stop_on_interrupt() as cancel,
+        watching(as_json=as_json, monotonic=runtime.clock.monotonic) as view,
+    ):
+        report = join_task(runtime, task, view.watch, cancel)
+    _shown(report, as_json)
+    return report
+
+
+def _shown(report: "Report", as_json: bool) -> None:
+    from pagemind.runtime.cli.run_view import json_line
+
     if as_json:
         json_line(report.last_line())
     else:
         _tell(report)
-    return report.exit_code
 
 
 def reads_stdin(task: "Task") -> bool:

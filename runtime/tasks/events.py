@@ -81,6 +81,12 @@ class TaskLog:
             file.seek(-1, os.SEEK_END)
             return file.read(1) == b"\n"
 
+    def since_start(self) -> list[TaskEvent]:
+        """Those of the newest run."""
+        events = [TaskEvent(body.pop("event"), body.pop("at"), body) for body in self.read()]
+        starts = [at for at, event in enumerate(events) if event.kind == "task_started"]
+        return events[starts[-1] :] if starts else []
+
     def read(self) -> list[dict[str, Any]]:
         """Every event that is whole."""
         if not self.path.exists():

@@ -67,7 +67,7 @@ def opened(
         undo(runtime, ledger, row, task.base)
         row = None
     if row is not None and not answers.go_on:
-        _must_be_same(runtime, row, task)
+        must_be_same(runtime, row, task)
     if row is None:
         _must_be_free(runtime, ledger, task, inside)
     with ledger.transaction():
@@ -145,7 +145,8 @@ def _must_be_free(runtime: Runtime, ledger: Ledger, task: Task, inside: Inside |
         )
 
 
-def _must_be_same(runtime: Runtime, row: TaskRow, task: Task) -> None:
+def must_be_same(runtime: Runtime, row: TaskRow, task: Task) -> None:
+    """Raises UserError where a task of this name was begun from another file or another text."""
     if Path(row.path) != task.path:
         raise UserError(
             f"a task called {row.name!r} was begun from {row.path}",

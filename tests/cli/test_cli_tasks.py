@@ -2,6 +2,8 @@
 
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -64,8 +66,9 @@ def test_faults_of_a_file_are_told_with_their_lines(cli: Cli, task: Path) -> Non
     assert cli("tasks", "list", "--json").json["total"] == 0
 
 
-def test_a_task_that_runs_is_not_run_again(cli: Cli, task: Path) -> None:
-    """A second run is refused with the code of what is in use, or waits."""
+@contextmanager
+def running_elsewhere(cli: Cli) -> Iterator[threading.Event]:
+    """As if another process ran the task until the event is set."""
     held, over = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -78,12 +81,34 @@ def test_a_task_that_runs_is_not_run_again(cli: Cli, task: Path) -> None:
     thread = threading.Thread(target=hold)
     thread.start()
     held.wait(60)
-    ran = cli("run", str(task))
-    assert ran.code == 75
-    assert "task 'facts' is in use by another process" in ran.err
-    threading.Timer(0.3, over.set).start()
-    assert cli("run", str(task), "--wait", "60").code == 0
+    yield over
     thread.join()
+
+
+def test_a_task_that_runs_is_not_run_again(cli: Cli, task: Path) -> None:
+    """A second run is refused with the code of what is in use, or waits."""
+    with running_elsewhere(cli) as over:
+        ran = cli("run", str(task))
+        assert ran.code == 75
+        assert "task 'facts' is in use by another process" in ran.err
+        threading.Timer(0.3, over.set).start()
+        assert cli("run", str(task), "--wait", "60").code == 0
+
+
+def test_a_task_that_runs_can_be_joined(cli: Cli, task: Path) -> None:
+    """What the other process tells is seen to its end; a file that was changed since is not what
+    runs. Where nothing runs, --join changes nothing."""
+    assert cli("run", str(task), "--join").code == 0
+    with running_elsewhere(cli) as over:
+        threading.Timer(0.3, over.set).start()
+        ran = cli("run", str(task), "--join")
+        assert (ran.code, ran.out.count("done    in.txt")) == (0, 2)
+        assert "facts: done. 2 inputs done" in ran.out
+    with running_elsewhere(cli) as over:
+        task.write_text(task.read_text(encoding="utf-8") + "vars: {x: 1}\n", encoding="utf-8")
+        ran = cli("run", str(task), "--join")
+        assert (ran.code, over.set()) == (1, None)
+        assert "has changed since facts was begun" in ran.err
 
 
 def test_the_ledger_is_shown(cli: Cli, task: Path) -> None:
