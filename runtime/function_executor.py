@@ -87,8 +87,10 @@ class FunctionExecutor:
         self._always: set[str] = set()  # a person consented once and for all
 
     def rule(self, name: str) -> str:
-        """allow, ask or deny: what its terms say of calls of a function."""
-        return next((terms_of(tool).rule for tool in self._registry if tool.name == name), "allow")
+        """allow, ask or deny: what its terms say of calls of a function, unless a person consented
+        once and for all."""
+        rule = next((terms_of(t).rule for t in self._registry if t.name == name), "allow")
+        return "allow" if rule == "ask" and name in self._always else rule
 
     def effect(self, name: str) -> str:
         """The declared effect of a function; unknown ones might have done anything."""

@@ -9,7 +9,7 @@ from task_kit import PLAIN, Bench
 from pagemind.runtime.errors import BadRequest
 from pagemind.runtime.message import ToolCall
 from pagemind.runtime.model import ModelReply, ModelRequest
-from pagemind.runtime.person import ScriptedPerson
+from pagemind.runtime.person import ApprovalRequest, Consent, ScriptedPerson
 from pagemind.runtime.state.ledger import Ledger
 from pagemind.runtime.testing import ScriptedModel
 
@@ -93,6 +93,18 @@ def test_an_answer_is_kept(bench: Bench) -> None:
     assert bench.run(ASKING, retry=True).inputs["waiting"] == 1  # it failed again, and asks again
 
 
+def test_the_end_may_wait_too(bench: Bench) -> None:
+    """What fails under at_end is asked about; nothing before it is done again."""
+    bench.model = ScriptedModel(["ok", "ok", "ok", BadRequest("no")], after="end")
+    report = bench.run(ASKING + END)
+    assert (report.row.status, report.inputs["done"]) == ("partial", 3)
+    assert [q.text for q in report.waiting] == ["at_end.1 failed: no"]
+    assert bench.run(ASKING + END).waiting
+    assert bench.run(ASKING + END, on_error="retry").row.status == "done"
+    assert bench.text("end.txt") == "end\n"
+    assert len(bench.model.requests) == 5
+
+
 def test_what_was_left_behind_is_said_anew(bench: Bench) -> None:
     """A failed turn is taken up only as long as nothing else was said to the agent since."""
     bench.model = failing(1)
@@ -148,6 +160,21 @@ def test_consent_of_a_person(guarded: Bench, text: str) -> None:
     assert len(person.asked) == 3
     guarded.run(text, person=ScriptedPerson(), restart=True)
     assert human(guarded) == "Sam"
+
+
+@pytest.mark.parametrize("text", [SAYING, CALLING])
+def test_consent_once_and_for_all(guarded: Bench, text: str) -> None:
+    """Said of the first call it holds for the agent's others."""
+
+    class Always(ScriptedPerson):
+        def approve(self, request: ApprovalRequest) -> Consent | None:
+            self.asked.append(request)
+            return Consent(True, always=True)
+
+    person = Always()
+    assert guarded.run(text, person=person).row.status == "done"
+    assert human(guarded) == "Sam\none\ntwo\nthree"
+    assert len(person.asked) == 1
 
 
 @pytest.mark.parametrize("text", [SAYING, CALLING])
