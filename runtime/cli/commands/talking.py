@@ -53,7 +53,7 @@ def _retry(scene: Scene, rest: str) -> None:
 def _approve(scene: Scene, rest: str) -> None:
     from pagemind.runtime.person import Consent
 
-    if rest not in ("", "always"):
+    if rest.lower() not in ("", "always"):
         raise UserError(f"/approve takes nothing, or always, not {rest!r}")
     scene.approve(Consent(True, always=bool(rest)))
 
@@ -94,7 +94,7 @@ COMMANDS = (
     Command("/new", "", "begin a new conversation; memory stays", _new),
     Command("/schedules", "", "the timers that wake the agent by themselves", _schedules),
     Command("/retry", "", "take up a turn that failed or was stopped", _retry),
-    Command("/approve", "[always]", "run the call that waits, or always that function", _approve),
+    Command("/approve", "[ALWAYS]", "run the call that waits, or always that function", _approve),
     Command("/deny", "[WHY]", "refuse the call that waits; the agent reads why", _deny),
     Command("/good", "[WHY]", "the last answer was good", _good),
     Command("/bad", "[WHY]", "the last answer was bad", _bad),
