@@ -49,6 +49,7 @@ from pagemind.runtime.settings import (
     PREFETCH_FRACTION,
     RESULT_PART_TOKENS,
 )
+from pagemind.runtime.shared_archives import SharedArchives
 from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.state import State
@@ -130,6 +131,8 @@ def boot(
     write_back.register(agent_id, state.outbox, store, embedder, zone=zone)
     named = [each.name for each in definition.archives]
     shared = AgentArchives(archives, named, lambda: embedder)
+    written_to = [each.name for each in definition.archives if each.mode == "write"]
+    writable = SharedArchives(archives, written_to, agent=name) if written_to else None
     view = StateView(state, context.in_view)
     engine = Search(
         store,
@@ -193,6 +196,7 @@ def boot(
             folder=definition.folder,
             earlier=earlier,
             team=team,
+            shared=writable,
             timers=timers,
         )
 

@@ -284,7 +284,7 @@ class AgentDefinition(Section):
         definition._document = document
         definition._prompts = dict(prompts)
         definition._groups = groups
-        definition._uses, wrong = read_uses(definition.tools, groups)
+        definition._uses, wrong = read_uses(definition._entries(), groups)
         definition._folder = str(Path(document.source).parent.absolute())
         named = [use.name.rpartition(":")[2] for use in definition._uses]
         definition._servers, unreachable = read_servers(definition.tools, named)
@@ -293,6 +293,15 @@ class AgentDefinition(Section):
         if faults:
             raise complain(document, faults)
         return definition
+
+    def _entries(self) -> tuple[Any, ...]:
+        """What `tools` says, and what an archive that may be written to brings with it."""
+        brings = self._writes and not any(map(_of_archives, self.tools))
+        return (*self.tools, "archives") if brings else self.tools
+
+    @property
+    def _writes(self) -> bool:
+        return any(archive.mode == "write" for archive in self.archives)
 
     def _prompt(self, written: str) -> Template:
         """One part of `system`: text if it has several words, a path if it has a slash or a
@@ -329,6 +338,12 @@ class AgentDefinition(Section):
                 ("prompt", "refresh_blocks"),
                 "protocol guided reads what was edited from the blocks; keep on_edit",
             )
+        for at, entry in enumerate(self.tools):
+            if _of_archives(entry) and not self._writes:
+                yield (
+                    ("tools", at),
+                    "no archive may be written to: archives: [{name: handbook, mode: write}]",
+                )
         labels: dict[str, str] = {}
         for label, name in self.shared_blocks.items():
             if labels.setdefault(name, label) != label:
@@ -359,6 +374,12 @@ class AgentDefinition(Section):
                 close = get_close_matches(name, used, n=1)
                 nearest = f"; did you mean {close[0]!r}?" if close else "; take it out"
                 yield ("vars", name), f"no prompt of this definition uses it{nearest}"
+
+
+def _of_archives(entry: Any) -> bool:
+    """Whether an entry of `tools` is about shared archives."""
+    names = {"archives", *ALL_GROUPS["archives"]}
+    return bool(names & set(entry if isinstance(entry, dict) else [entry]))
 
 
 def _faults_of_tools(entries: Any, groups: Groups) -> list[Fault]:

@@ -257,10 +257,11 @@ class Searching(Section):
 
 
 class ArchiveUse(Section):
-    """A shared archive that the agent's archival search looks through too."""
+    """A shared archive that the agent's archival search looks through too; with `mode: write` it
+    has functions that store passages there, and change them."""
 
     name: ArchiveName
-    mode: Literal["read"] = "read"
+    mode: Literal["read", "write"] = "read"
 
 
 class TimerSpec(Section):

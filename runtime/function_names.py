@@ -25,6 +25,7 @@ WORK: Mapping[str, tuple[str, ...]] = {
         "write_file",
         "edit_file",
     ),
+    "archives": ("archive_insert", "archive_edit", "archive_delete"),
     "agents": ("list_agents", "send_message_to", "send_message_to_all"),
     "http_get": ("http_get",),
     "python": ("python",),

@@ -240,6 +240,24 @@ class PinAnswer:
     changed: bool = True
 
 
+class Shared(Protocol):
+    """The shared archives that the agent may write to. Ids of what stands there are handbook:a7;
+    each function raises ToolFailed for an archive that it may not write to, that is not there or
+    that somebody else keeps for too long."""
+
+    def writable(self) -> tuple[str, ...]:
+        """Their names."""
+
+    def insert(
+        self, archive: str, text: str, *, tags: Sequence[str] = (), importance: float | None = None
+    ) -> tuple[str, bool]:
+        """The id of the passage, and whether it is new."""
+
+    def edit(self, archive: str, number: int, text: str) -> Passage: ...
+
+    def delete(self, archive: str, number: int) -> Passage: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """Another agent that can be written to."""

@@ -53,6 +53,17 @@ class TiersWriter(TiersReader):
         search = TierSearch("archival", self.search)
         return ArchivalMemory(self.state, search, written=self._kick).for_person(document)
 
+    def archival_of(self, agent: str) -> ArchivalMemory:
+        """Archival memory as an agent writes to it."""
+        return ArchivalMemory(
+            self.state,
+            TierSearch("archival", self.search),
+            written=self._kick,
+            author=agent,
+            origin="agent",
+            detail=agent,
+        )
+
     def insert(
         self,
         text: str,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.cancel import CancelToken
     from pagemind.runtime.earlier import Earlier
     from pagemind.runtime.person import Person
-    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall, Team, Timers
+    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall, Shared, Team, Timers
     from pagemind.runtime.tool_use import Terms
 
 Effect = Literal["none", "memory", "world"]
@@ -46,7 +46,8 @@ class ToolContext:
 
     `terms` is what the definition says about this function, with paths relative to `folder`; `env`
     holds the variables that it may see, and no others; `person` is who can be asked something, if
-    somebody is there; `earlier` knows what a function answered before; `team` are the other agents.
+    somebody is there; `earlier` knows what a function answered before; `team` are the other agents,
+    and `shared` the archives shared with them that it may write to.
     """
 
     agent: str
@@ -66,6 +67,7 @@ class ToolContext:
     cancel: "CancelToken | None" = None
     earlier: "Earlier | None" = None
     team: "Team | None" = None
+    shared: "Shared | None" = None
     timers: "Timers | None" = None
 
 

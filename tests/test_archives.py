@@ -291,7 +291,7 @@ def test_a_definition_names_its_archives(written: str) -> None:
     [
         ("archives: [a b]", "spaces or colons"),
         ("archives: [handbook, Handbook]", "listed twice"),
-        ("archives: [{name: handbook, mode: write}]", "read"),
+        ("archives: [{name: handbook, mode: rw}]", "write"),
         ("archives: [{nam: handbook}]", "nam"),
         ("archives: handbook", "list"),
         ("archives: [7]", "mapping"),

@@ -23,7 +23,8 @@ FLOORS: dict[int, str] = {
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline
-          approvals turn_rules earlier acceptance usual_words shared_copies archival_memory
+          approvals turn_rules earlier acceptance usual_words shared_copies shared_archives
+          archival_memory
           core_editor attachment page_reader page_finder passage_reader part_size pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives

@@ -17,6 +17,7 @@ from pagemind.tools.archival import (
     archival_insert,
     archival_search,
 )
+from pagemind.tools.archives import archive_delete, archive_edit, archive_insert
 from pagemind.tools.ask_user import ask_user
 from pagemind.tools.clock import clock_now
 from pagemind.tools.core import core_append, core_edit, core_rewrite
@@ -40,6 +41,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "pages": (page_in, page_find, page_pin, page_unpin),
     "clock": (clock_now,),
     "files": (read_file, list_files, grep_files, read_document, write_file, edit_file),
+    "archives": (archive_insert, archive_edit, archive_delete),
     "agents": (list_agents, send_message_to, send_message_to_all),
     "http_get": (http_get,),
     "python": (python,),

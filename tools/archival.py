@@ -92,7 +92,7 @@ def archival_edit(ctx: ToolContext, id: str, content: str) -> str:
         id: The passage, such as a7.
         content: The complete new text.
     """
-    passage = ctx.archival.edit(_number(id), _content(content))
+    passage = ctx.archival.edit(_number(ctx, id), _content(content))
     return f"{passage.short_id} is now version {passage.version}"
 
 
@@ -103,7 +103,7 @@ def archival_delete(ctx: ToolContext, id: str) -> str:
     Args:
         id: The passage, such as a7.
     """
-    return f"{ctx.archival.delete(_number(id)).short_id} is deleted"
+    return f"{ctx.archival.delete(_number(ctx, id)).short_id} is deleted"
 
 
 def _content(content: str) -> str:
@@ -117,10 +117,14 @@ def _tags(tags: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag.strip() for tag in tags or () if tag.strip()))
 
 
-def _number(id: str) -> int:
+def _number(ctx: ToolContext, id: str) -> int:
     written = id.strip().strip("[]()#\"'")
     archive, colon, number = written.rpartition(":")
     if colon and _ID.fullmatch(number):
+        if ctx.shared is not None and archive in ctx.shared.writable():
+            raise BadArguments(
+                f"{written} stands in a shared archive: call archive_edit or archive_delete"
+            )
         raise BadArguments(
             f"{written} stands in the shared archive {archive}, which you can only read; to note"
             " something of your own about it, call archival_insert"

@@ -1,4 +1,4 @@
-"""`pagemind archives`: shared archives, passages that many agents may read and none may change."""
+"""`pagemind archives`: shared archives, passages that many agents may read, and some write."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

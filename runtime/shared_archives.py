@@ -1,0 +1,68 @@
+"""SharedArchives: the shared archives that an agent may write to, each change for its own duration.
+
+A passage is stamped with the agent that wrote it; others find it at their next search. The archive
+is open, and its lock held, only while a change is made, so that many agents, in one process or in
+several, may write to the same one.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from pagemind.runtime.archival_memory import ArchivalMemory
+from pagemind.runtime.archives import Archives
+from pagemind.runtime.errors import ArchiveInUse, ToolFailed, UnknownArchive
+from pagemind.runtime.naming import folded, nearest
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.settings import ARCHIVE_WAIT_SECONDS
+
+T = TypeVar("T")
+
+
+class SharedArchives:
+    """Implements services.Shared. `names` are those that may be written to."""
+
+    def __init__(self, archives: Archives, names: Sequence[str], *, agent: str) -> None:
+        self._archives = archives
+        self._names = tuple(names)
+        self._agent = agent
+
+    def writable(self) -> tuple[str, ...]:
+        return self._names
+
+    def insert(
+        self, archive: str, text: str, *, tags: Sequence[str] = (), importance: float | None = None
+    ) -> tuple[str, bool]:
+        passage, new = self._change(
+            archive, lambda memory: memory.insert(text, tags=tags, importance=importance)
+        )
+        return self._id(archive, passage), new
+
+    def edit(self, archive: str, number: int, text: str) -> Passage:
+        return self._change(archive, lambda memory: memory.edit(number, text))
+
+    def delete(self, archive: str, number: int) -> Passage:
+        return self._change(archive, lambda memory: memory.delete(number))
+
+    def _id(self, archive: str, passage: Passage) -> str:
+        return f"{self._name(archive)}:{passage.short_id}"
+
+    def _name(self, archive: str) -> str:
+        known = {folded(name): name for name in self._names}
+        if found := known.get(folded(archive.strip())):
+            return found
+        names = ", ".join(self._names)
+        hint = nearest(archive, self._names, otherwise=f"you can write to {names}")
+        raise ToolFailed(f"you cannot write to an archive {archive!r}; {hint}")
+
+    def _change(self, archive: str, change: Callable[[ArchivalMemory], T]) -> T:
+        name = self._name(archive)
+        try:
+            with self._archives.writer(name, wait=ARCHIVE_WAIT_SECONDS) as writer:
+                return change(writer.archival_of(self._agent))
+        except ArchiveInUse:
+            raise ToolFailed(f"{name} is being written to by somebody else; try later") from None
+        except UnknownArchive:
+            raise ToolFailed(
+                f"the archive {name} is not there; a person makes it with `pagemind archives new"
+                f" {name}`"
+            ) from None
