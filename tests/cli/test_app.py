@@ -63,7 +63,7 @@ def test_the_version_is_told(cli: Cli) -> None:
     [
         (["bogus"], "No such command 'bogus'"),
         (["memory", "serch"], "Did you mean 'search'?"),
-        (["send", "ada"], "Missing argument 'TEXT'"),
+        (["send", "ada"], "TEXT: say something, or --approve or --deny"),
         (["send", "ada", "x", "--wait", "soon"], "--wait"),
         (["memory", "search", "ada", "x", "--tier", "disk"], "--tier"),
     ],
