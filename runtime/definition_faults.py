@@ -39,8 +39,11 @@ _WANTED = {
 }
 
 
-def complain(document: Document, faults: Sequence[Fault]) -> DefinitionError:
-    """One error for all of them, in the order of the file."""
+def complain(
+    document: Document, faults: Sequence[Fault], *, first_item: int = 0
+) -> DefinitionError:
+    """One error for all of them, in the order of the file. `first_item`: the number that the first
+    item of a list is called by."""
     first = {path: number for number, path in enumerate(document.lines)}
 
     def position(fault: Fault) -> int:
@@ -54,7 +57,8 @@ def complain(document: Document, faults: Sequence[Fault]) -> DefinitionError:
         where = document.where(path)
         if where == document.source and document.lines:
             where += ":1"
-        name = ".".join(str(step) for step in path)
+        steps = (step + first_item if isinstance(step, int) else step for step in path)
+        name = ".".join(str(step) for step in steps)
         lines.append(f"{where}: {name}: {message}" if name else f"{where}: {message}")
     return DefinitionError("\n".join(dict.fromkeys(lines)))
 

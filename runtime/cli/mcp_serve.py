@@ -1,5 +1,7 @@
 """`pagemind mcp serve`: an agent's memory for other agents, by the Model Context Protocol."""
 
+import signal
+import sys
 from typing import Annotated
 
 import typer
@@ -51,6 +53,9 @@ def serve(
     with opened(home) as runtime:
         functions = MemoryFunctions(runtime, agent, sends=send)
         if address is None:
+            _ends_on_interrupt()
+            if sys.stdin.isatty():
+                say(f"an MCP client can talk to {functions.agent} here; Ctrl-C ends it")
             serve_stdio(functions)
             return
         token = find_token(runtime.home.path, token_env, address)
@@ -60,3 +65,10 @@ def serve(
             token,
             lambda real: say(f"the memory of {functions.agent} is served at {real.url}{PATH}"),
         )
+
+
+def _ends_on_interrupt() -> None:
+    """At once, as on SIGTERM: the thread that waits for a line of standard input cannot be woken,
+    and what is stored is stored whole."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pagemind.runtime.cli.render import bar, console, visible
+from pagemind.runtime.cli.render import bar, console, plural, visible
 from pagemind.runtime.settings import JSON_SCHEMA
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def watching(*, as_json: bool, monotonic: Callable[[], float]) -> Iterator[View]
 
 def status(tally: "Tally", now: float) -> list[str]:
     """The lines of the live view."""
+    if not tally.task:
+        return ["getting ready …"]
     settled = tally.done + tally.failed
     head = f"{tally.task}  "
     if tally.total:
@@ -60,7 +62,8 @@ def status(tally: "Tally", now: float) -> list[str]:
         spent += f" · ${tally.cost:.4f}"
     rate, left = tally.rate(now), tally.left(now)
     if rate is not None:
-        spent += f" · {rate * 60:,.1f} a minute"
+        a_minute = rate * 60
+        spent += f" · {a_minute:,.{0 if a_minute >= 100 else 1}f} a minute"
     if left is not None and settled < (tally.total or 0):
         spent += f" · about {span(left)} left"
     lines = [head, spent]
@@ -86,9 +89,9 @@ def _plain(event: "TaskEvent") -> None:
     data = event.data
     line = ""
     if event.kind == "task_started":
-        total = f" of {data['total']:,}" if data["total"] is not None else ""
+        total = plural(data["total"], "input") if data["total"] is not None else "inputs"
         before = f", {data['done']:,} done before" if data["done"] else ""
-        line = f"{data['task']}:{total and total[3:]} inputs{before}"
+        line = f"{data['task']}: {total}{before}"
     elif event.kind == "input_done":
         line = f"done    {data['input']}"
     elif event.kind == "input_failed":
@@ -115,6 +118,11 @@ def _live(monotonic: Callable[[], float]) -> Iterator[View]:
 
     tally = Tally(monotonic())
 
+    def take(event: "TaskEvent") -> None:
+        tally.take(event)
+        if event.kind == "task_started":
+            tally.started = monotonic()
+
     def picture() -> Text:
         text = Text("\n".join(status(tally, monotonic())), no_wrap=True, overflow="ellipsis")
         return text
@@ -122,7 +130,7 @@ def _live(monotonic: Callable[[], float]) -> Iterator[View]:
     with Live(
         get_renderable=picture, console=console(), refresh_per_second=4, transient=True
     ) as live:
-        yield View(tally.take, lambda: _aside(live))
+        yield View(take, lambda: _aside(live))
 
 
 @contextmanager

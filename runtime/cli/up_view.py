@@ -48,11 +48,15 @@ def _colored(event: "AwakeEvent") -> None:
 
 def _parts(event: "AwakeEvent") -> tuple[str, str, str]:
     """The time, whom it is about, and what happened."""
-    from pagemind.runtime.clock import parse_rfc3339
-
-    at = f"{parse_rfc3339(event.at).astimezone():%Y-%m-%d %H:%M:%S}"
+    at = _local(event.at)
     who = str(event.data.get("agent", "pagemind"))
     return at, f"{one_line(who)}:", one_line(_what(event.kind, event.data))
+
+
+def _local(at: str) -> str:
+    from pagemind.runtime.clock import parse_rfc3339
+
+    return f"{parse_rfc3339(at).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def _what(kind: str, data: Any) -> str:
@@ -66,7 +70,7 @@ def _what(kind: str, data: Any) -> str:
         return f"serves {data['url']}" + (", with a token" if data["token"] else "")
     if kind == "timer_fired":
         missed = f", {data['missed']:,} missed before" if data["missed"] else ""
-        return f"timer {data['timer']} fired, due {data['due_at'][:19]}Z{missed}"
+        return f"timer {data['timer']} fired, due {_local(data['due_at'])}{missed}"
     if kind == "file_taken":
         return f"took {data['file']}"
     if kind == "file_failed":

@@ -23,6 +23,8 @@ from pagemind.runtime.state.database import Database, peek, version_of
 _DELETED = "deleted"  # lies in a folder that is being removed, or is not whole yet
 _IN_USE = {"agent": AgentInUse, "archive": ArchiveInUse, "task": TaskInUse, "home": HomeInUse}
 
+_HINT = {"task": "watch it with --join, wait for it with --wait SECONDS, or stop the other one"}
+
 
 class FolderLock:
     """One writer per folder, across processes."""
@@ -45,7 +47,9 @@ class FolderLock:
         except Timeout:
             raise _IN_USE[self._noun](
                 f"{self._noun} {self._name!r} is in use by another process",
-                hint="wait for it with --wait SECONDS, or close the other one",
+                hint=_HINT.get(
+                    self._noun, "wait for it with --wait SECONDS, or close the other one"
+                ),
             ) from None
         except OSError as error:
             raise HomeUnusable(

@@ -51,7 +51,9 @@ def cross_faults(spec: TaskSpec) -> Iterator[Fault]:
         yield ("clock",), ONE_CLOCK
     for name in spec.vars:
         if not name.isidentifier():
-            yield ("vars", name), "is no name of a variable: letters, digits and _"
+            spaced = f"; write  {{{name} }}, with a blank" if name[:-1].isidentifier() else ""
+            colon = spaced if name.endswith(":") else ""
+            yield ("vars", name), f"is no name of a variable: letters, digits and _{colon}"
     if spec.inputs is not None:
         known = list(spec.vars)
         for written in spec.inputs.paths:

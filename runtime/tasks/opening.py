@@ -25,6 +25,8 @@ from pagemind.runtime.tasks.parts import OnUnknown
 from pagemind.runtime.tasks.task_file import Task, fingerprint, parse_task, written_lines
 from pagemind.runtime.tasks.team import definitions_of, dismiss, must_be_free, names_in
 
+_TAKEN_BACK = "its --restart was cut off; the next run begins anew"
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
@@ -63,7 +65,8 @@ def opened(
     """The task's row, running; `inside`: where another runs it. Raises UserError where a person
     must choose."""
     row = ledger.task(task.name)
-    if row is not None and answers.restart:
+    if row is not None and _begins_anew(row, answers):
+        ledger.close(row.id, "cancelled", _TAKEN_BACK)  # the next run ends what a kill cuts off
         undo(runtime, ledger, row, task.base)
         row = None
     if row is not None and not answers.go_on:
@@ -96,8 +99,13 @@ def set_clock(runtime: Runtime, ledger: Ledger, task: Task, answers: Answers) ->
         start = start.replace(tzinfo=definition_of(runtime, task).zone or LocalZone())
     clock.simulate(start)
     row = ledger.task(task.name)
-    if row is not None and not answers.restart and (latest := ledger.latest(row.id)):
+    if row is not None and not _begins_anew(row, answers) and (latest := ledger.latest(row.id)):
         clock.simulate(latest)
+
+
+def _begins_anew(row: TaskRow, answers: Answers) -> bool:
+    """Whether a person says so, or said so to a run that was killed before it had."""
+    return answers.restart or row.why == _TAKEN_BACK
 
 
 def undo(runtime: Runtime, ledger: Ledger, row: TaskRow, base: Path) -> None:

@@ -9,7 +9,8 @@ _SAID = 1.0  # seconds: before that a rate says nothing
 
 @dataclass
 class Tally:
-    """`started` is monotonic seconds, as are the times it is asked with."""
+    """`started` is monotonic seconds, as are the times it is asked with; when the task had begun
+    it may be set anew: what was before (a restart's taking back, say) says nothing of its rate."""
 
     started: float
     task: str = ""

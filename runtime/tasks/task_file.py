@@ -6,7 +6,7 @@ What can be wrong is found before anything runs: keys, schemas, files that are n
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -110,7 +110,7 @@ class Task:
         ]
         faults += own_check_faults(self.spec, self.base)
         if faults:
-            raise complain(self.spec._document, faults)
+            raise _complain(self.spec._document, faults)
         for _, action in every_action(self.spec):
             if action.sub is not None and action.agent == "same":
                 self.subs[action.sub].check_agent(definition, functions)
@@ -175,7 +175,7 @@ class _Reading:
         try:
             spec = TaskSpec.model_validate(document.value)
         except ValidationError as error:
-            raise complain(document, _told(document, error)) from None
+            raise _complain(document, _told(document, error)) from None
         spec._document = document
         faults = [*cross_faults(spec), *reduce_faults(spec)]
         vars = {**spec.vars, **given}
@@ -184,16 +184,16 @@ class _Reading:
             faults += [
                 (("vars", name), f"has no value; give it with --set {name}=…")
                 for name, value in vars.items()
-                if value is None
+                if value is None and name.isidentifier()
             ]
         schemas: dict[str, Schema] = {}
         faults += schema_faults(spec, path.parent, schemas)
         if faults:
-            raise complain(document, faults)
+            raise _complain(document, faults)
         subs: dict[str, Task] = {}
         faults += self._subs(spec, path, (*way, path.resolve()), subs)
         if faults:
-            raise complain(document, faults)
+            raise _complain(document, faults)
         task = Task(
             spec,
             spec.name or _name_of(path),
@@ -213,7 +213,7 @@ class _Reading:
             *unknown_variables(spec.at_end, ("at_end",), end, task.schema),
         ]
         if found:
-            raise complain(document, found)
+            raise _complain(document, found)
         return task
 
     def _subs(
@@ -293,6 +293,10 @@ def _name_of(path: Path) -> str:
         return agent_name(path.stem)
     except ValueError as error:
         raise DefinitionError(f"{path}: {error}", hint="write  name: … in it") from None
+
+
+def _complain(document: Document, faults: Sequence[Fault]) -> DefinitionError:
+    return complain(document, faults, first_item=1)  # as plans and reports count actions
 
 
 def _told(document: Document, error: ValidationError) -> list[Fault]:

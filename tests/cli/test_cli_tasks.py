@@ -61,8 +61,8 @@ def test_faults_of_a_file_are_told_with_their_lines(cli: Cli, task: Path) -> Non
     task.write_text(TASK.replace("input }}", "inptu }}") + "at_end: [{save: x}]\n")
     ran = cli("run", str(task))
     assert ran.code == 1
-    assert "facts.yaml:4: do.0.say: no variable is called 'inptu'; did you mean 'input'?" in ran.err
-    assert "facts.yaml:5: at_end.0.save: there is no reply yet" in ran.err
+    assert "facts.yaml:4: do.1.say: no variable is called 'inptu'; did you mean 'input'?" in ran.err
+    assert "facts.yaml:5: at_end.1.save: there is no reply yet" in ran.err
     assert cli("tasks", "list", "--json").json["total"] == 0
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -163,6 +164,28 @@ def test_it_is_served_beside_a_turn(tmp_path: Path) -> None:
         assert (passage.text, passage.tags) == ("High tide at noon.", ("tide",))
         origin = passage.provenance
         assert (origin.origin, origin.detail, origin.trust) == ("agent", "mcp:test", 60)
+
+
+def test_ctrl_c_ends_it_while_it_waits_for_a_client(cli: Cli) -> None:
+    """Also where standard input stays open, as on a terminal."""
+    cli.ada()
+    with subprocess.Popen(
+        [sys.executable, *words(cli.home)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write('{"jsonrpc": "2.0", "id": 0, "method": "ping"}\n')
+        process.stdin.flush()
+        assert '"id":0' in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(60) == -signal.SIGINT
+        finally:
+            process.kill()
 
 
 # --- over HTTP ------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def test_a_check_that_is_none(bench: Bench, check: str, says: str) -> None:
     with pytest.raises(DefinitionError) as told:
         bench.run(f"do:\n  - say: hi\n    expect: {check}\n")
     assert says in told.value.message
-    assert "task.yaml:4: do.0.expect" in told.value.message
+    assert "task.yaml:4: do.1.expect" in told.value.message
     assert not bench.model.requests
 
 

@@ -13,6 +13,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import AgentInUse, BadRequest, ModelNotFound, UserError
 from pagemind.runtime.model import ModelReply, ModelRequest, Usage
 from pagemind.runtime.state.ledger import Ledger
+from pagemind.runtime.tasks import opening
 from pagemind.runtime.tasks.task_file import load_task
 from pagemind.runtime.testing import ScriptedModel
 
@@ -191,6 +192,28 @@ def test_a_changed_file_is_explained(bench: Bench) -> None:
     bench.run(other, restart=True)
     assert [row["reply"] for row in bench.rows()] == ["re Read one", "re Read two", "re Read three"]
     assert len(bench.said()) == 3
+
+
+def test_a_restart_that_is_cut_off_is_ended_by_the_next_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it had taken back would else be missed; the task is not called done meanwhile."""
+    bench.run(FACTS)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(opening, "dismiss", killed)
+        with pytest.raises(KeyboardInterrupt):
+            bench.run(FACTS, restart=True)
+    assert not (bench.folder / "out.jsonl").exists()
+    with runtime_at(bench.folder / "home") as runtime:
+        row = Ledger(runtime.home.database, runtime.clock).task("task")
+        assert row is not None
+        assert (row.status, row.why.partition(";")[0]) == ("cancelled", "its --restart was cut off")
+    assert bench.run(FACTS).row.status == "done"
+    assert len(bench.rows()) == len(bench.said()) == 3
 
 
 def test_a_changed_input_is_explained(bench: Bench) -> None:

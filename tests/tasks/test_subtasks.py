@@ -182,9 +182,9 @@ def test_inputs_at_once(nest: Bench) -> None:
 @pytest.mark.parametrize(
     ("sub", "action", "says"),
     [
-        (SUB, "{sub: sbu.yaml}", "do.0.sub: "),
+        (SUB, "{sub: sbu.yaml}", "do.1.sub: "),
         (SUB, "{sub: sbu.yaml}", "sub.yaml?"),
-        (SUB, "{sub: sub.yaml}", "do.0.sub: sub.yaml needs file: write it under set"),
+        (SUB, "{sub: sub.yaml}", "do.1.sub: sub.yaml needs file: write it under set"),
         (SUB, "{sub: sub.yaml, set: {flie: x}}", "did you mean 'file'?"),
         (SUB, "{sub: sub.yaml, set: {file: '{{ nowhere }}'}}", "no variable is called 'nowhere'"),
         (SUB, "{sub: sub.yaml, with: {file: x}}", "with does not go with sub; that takes: accept"),

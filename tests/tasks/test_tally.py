@@ -47,6 +47,15 @@ def test_several_at_once() -> None:
     assert status(tally, 160.0)[-1] == "  … and 1 more at once"
 
 
+def test_before_it_has_begun_and_when_it_is_fast() -> None:
+    """Taking back what was done may take a while; who has hundreds a minute needs no tenths."""
+    assert status(told(), 160.0) == ["getting ready …"]
+    tally = told(("task_started", {**START, "total": None}))
+    for _ in range(1000):
+        tally.take(TaskEvent("input_done", "", {"input": "3.md"}))
+    assert status(tally, 160.0)[1].endswith(" · 1,000 a minute")
+
+
 def test_what_cannot_be_counted() -> None:
     """Standard input has no total, and no rest; nothing done, no rate."""
     tally = told(("task_started", {**START, "total": None, "cost": 0.0, "tokens": 0}))

@@ -26,7 +26,7 @@ LINES = "inputs: {lines: in.txt}\n"
         ("do: [{say: '{{ a b }}'}]", "is no variable"),
         ("do: [{say: x, expect: {regex: '('}}]", "is no pattern"),
         ("do: [{say: x, expect: {of: x}}]", "must say what holds"),
-        ("do: [{say: x, schema: {type: 7}}]", "do.0.schema: type: 7 is not valid"),
+        ("do: [{say: x, schema: {type: 7}}]", "do.1.schema: type: 7 is not valid"),
         ("do: [{say: x, schema: none.json}]", "none.json: no such file"),
         ("do: [{say: x, save: {file: a.txt, row: {a: b}}}]", "a row is written to a .jsonl file"),
         ("do: [{save: x}]", "there is no reply yet"),
@@ -34,6 +34,7 @@ LINES = "inputs: {lines: in.txt}\n"
         ("do: [{say: '{{ input }}'}]", "no variable is called 'input'"),
         ("do: [{if: {contains: x, of: y}, then: [{say: x, as: a}]}, {say: '{{ a }}'}]", "'a'"),
         ("vars: {a: x}\ndo: [{say: '{{ a.b }}'}]", "a is a text: it has no field 'b'"),
+        ("vars: {a:}\ndo: [{say: x}]", "write  {a: }, with a blank"),
         ("vars: {a: }\ndo: [{say: '{{ a }}'}]", "vars.a: has no value; give it with --set a=…"),
     ],
 )
