@@ -135,10 +135,10 @@ class FunctionExecutor:
                 self._permit(tool, call, context, consent)
             except (WaitsForApproval, _NotRun):
                 raise
-            except BaseException:
+            except BaseException as fault:
                 # Stopped while somebody was asked: the call surely was not run.
-                stopped = ToolResult(f"{call.name} was not run: the turn was stopped")
-                store(self._message(call, stopped, note, tool, ok=False, ran=False))
+                why = ToolResult(f"{call.name} was not run: {_why_not_asked(fault)}")
+                stored = store(self._message(call, why, note, tool, ok=False, ran=False))
                 self._answered()
                 raise
             if tool.effect == "memory":
@@ -332,6 +332,13 @@ class FunctionExecutor:
             ok=ok,
             reference=result.reference,
         )
+
+
+def _why_not_asked(fault: BaseException) -> str:
+    """What the model reads where asking a person came to nothing."""
+    if isinstance(fault, Cancelled) or not isinstance(fault, Exception):
+        return "the turn was stopped"
+    return f"a person could not be asked about it: {type(fault).__name__}: {fault}"
 
 
 def _request(

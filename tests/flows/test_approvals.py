@@ -70,6 +70,25 @@ def test_a_process_killed_while_somebody_is_asked_leaves_the_call_waiting(tmp_pa
     assert not ran.exists()
 
 
+def test_a_person_that_fails_is_one_result_and_no_consent(tmp_path: Path) -> None:
+    """The call is not run, has one result, and does not go on waiting."""
+
+    class Broken(ScriptedPerson):
+        def approve(self, request: ApprovalRequest) -> Consent | None:
+            raise ValueError("no terminal")
+
+    ran = tmp_path / "ran"
+    model = ScriptedModel([call("shell", command=f"touch {ran}")], after="Done.")
+    with agent_at(tmp_path / "home", model, SHELL) as agent:
+        agent.person = Broken()
+        assert agent.send("go").text == "Done."
+        asked = "a person could not be asked about it: ValueError: no terminal"
+        assert results(agent) == [f"shell was not run: {asked}"]
+        assert agent.pending() is None
+        assert not check_state(agent.state)
+    assert not ran.exists()
+
+
 def test_a_denied_call_is_a_result_that_the_model_reads(tmp_path: Path) -> None:
     """With the reason, if there is one."""
     model = ScriptedModel([call("shell", command="rm x"), "I leave it."])
