@@ -106,24 +106,30 @@ class Passed:
 def parse(text: str, now: datetime, *, past: bool = False) -> Recurrence:
     """What a text means at `now`, whose zone is the agent's. Raises ValueError, also for a time
     that is over unless `past` allows it."""
+    try:
+        found = _read(text, now, past=past)
+    except OverflowError:
+        raise ValueError(f"{text[:80]!r} is further off than a date can say") from None
+    if found is None:
+        raise ValueError(f"{text[:80]!r} is no time for a timer; write it like {ALLOWED}")
+    return found
+
+
+def _read(text: str, now: datetime, *, past: bool) -> Recurrence | None:
     assert now.tzinfo is not None
     words = " ".join(text.strip().split())
     lower = _HALF_DAY.sub(_of_day, words.lower())
     lower = {"daily": "every day", "hourly": "every hour"}.get(lower, lower)
     lower = f"every day {lower[6:]}" if lower.startswith("daily at ") else lower
-    found: Recurrence | None = None
     if lower.startswith("every "):
-        found = _every(lower.removeprefix("every "), now)
-    elif lower.startswith("in "):
-        if (seconds := _seconds(lower.removeprefix("in "))) is not None:
-            found = Recurrence("at", instant=now.astimezone(UTC) + timedelta(seconds=seconds))
-    elif lower.startswith(("cron ", "@")) or re.fullmatch(r"[\d*][^ ]*(?: [^ ]+){4,5}", words):
-        found = _cron(words.removeprefix("cron ").removeprefix("CRON ").strip("'\" "))
-    else:
-        found = _at(lower.removeprefix("at "), now, past=past)
-    if found is None:
-        raise ValueError(f"{text[:80]!r} is no time for a timer; write it like {ALLOWED}")
-    return found
+        return _every(lower.removeprefix("every "), now)
+    if lower.startswith("in "):
+        if (seconds := _seconds(lower.removeprefix("in "))) is None:
+            return None
+        return Recurrence("at", instant=now.astimezone(UTC) + timedelta(seconds=seconds))
+    if lower.startswith(("cron ", "@")) or re.fullmatch(r"[\d*][^ ]*(?: [^ ]+){4,5}", words):
+        return _cron(words.removeprefix("cron ").removeprefix("CRON ").strip("'\" "))
+    return _at(lower.removeprefix("at "), now, past=past)
 
 
 def from_stored(text: str) -> Recurrence:

@@ -83,6 +83,11 @@ def test_what_people_and_models_write_is_understood(text: str, words: str) -> No
         ("today at 9:00", "is past"),
         ("at 25:00", "is no time"),
         ("at 2026-02-30 09:00", "is no time"),
+        ("in 999999999999 days", "is further off than a date can say"),
+        ("in 3000000 days", "is further off"),
+        (f"in {'9' * 400} seconds", "is further off"),
+        ("at 9999-12-31 23:59:59-12:00", "is further off"),
+        ("at 0001-01-01 00:00+14:00", "is further off"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_can(text: str, why: str) -> None:
