@@ -22,6 +22,7 @@ from pagemind.runtime.tool_use import (
     ToolUse,
     read_uses,
 )
+from pagemind.runtime.written_path import expanded
 
 IMPORTED, ACCEPTED = "imported", "accepted"  # of the state's meta table; neither is ever exported
 _ASKS = {"ask": ", asking before each call", "deny": ", which it is denied"}
@@ -103,7 +104,7 @@ def _server(server: ServerUse) -> str:
 
 
 def _path(written: str, folder: Path | None) -> str:
-    return str(folder / Path(written).expanduser()) if folder is not None else written
+    return str(folder / expanded(written)) if folder is not None else written
 
 
 def _lines(use: ToolUse, folder: Path | None) -> Iterator[str]:

@@ -16,13 +16,14 @@ from pagemind.runtime.settings import (
     IMAGE_PIXELS_PER_TOKEN,
 )
 from pagemind.runtime.state.blobs import Blobs
+from pagemind.runtime.written_path import expanded
 
 KINDS = "PNG, JPEG, GIF or WebP"
 
 
 def attach(blobs: Blobs, path: Path) -> Blob:
     """The image in a file. Raises UserError for one that is absent, too large, or no image."""
-    path = path.expanduser()
+    path = expanded(path)
     return attach_bytes(blobs, _read(path), path.name, str(path))
 
 

@@ -47,6 +47,7 @@ from pagemind.runtime.mcp_use import ServerUse, read_servers
 from pagemind.runtime.naming import folded
 from pagemind.runtime.template import Template, available, load
 from pagemind.runtime.tool_use import ToolUse, entry_fault, read_uses
+from pagemind.runtime.written_path import expanded
 from pagemind.runtime.yaml_reader import Document
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ class AgentDefinition(Section):
     @property
     def inbox_folder(self) -> "Path | None":
         """The folder whose files come to the agent."""
-        return self.folder / Path(self.inbox).expanduser() if self.inbox else None
+        return self.folder / expanded(self.inbox) if self.inbox else None
 
     def prompts(self, protocol: str | None = None) -> tuple[Template, ...]:
         """The parts of the system instructions: those named, else the protocol's own.
@@ -313,7 +314,7 @@ class AgentDefinition(Section):
         if "/" not in written and "." not in written:
             return load(written)  # raises, with the nearest name
         if written not in self._prompts:
-            path = Path(self.source).parent / Path(written).expanduser()
+            path = Path(self.source).parent / expanded(written)
             self._prompts[written] = load(path).text
         return Template.from_text(self._prompts[written], written)
 
@@ -423,7 +424,7 @@ def load_definition(
         isinstance(name_or_path, Path) or "/" in written or written.endswith((".yaml", ".yml"))
     )
     if is_path:
-        path = Path(written).expanduser()
+        path = expanded(written)
         data, source = _read_file(path), str(path)
     elif written in shipped_definitions():
         data, source = (files(_PACKAGE) / f"{written}.yaml").read_bytes(), f"{written}.yaml"

@@ -7,6 +7,8 @@ Sizes named *_TOKENS are tokens, *_BYTES bytes, *_SECONDS seconds.
 import os
 from pathlib import Path
 
+from pagemind.runtime.written_path import expanded
+
 # --- versions of what is stored -----------------------------------------------------------------
 
 STATE_SCHEMA = 2  # state.db of an agent
@@ -395,9 +397,9 @@ REPLAY_DIFF_LINES = 12
 def home_path(home: str | Path | None = None) -> Path:
     """The folder that holds all state: the argument, `PAGEMIND_HOME`, or the platform's own."""
     if home is not None:
-        return Path(home).expanduser()
+        return expanded(home)
     if named := os.environ.get("PAGEMIND_HOME"):
-        return Path(named).expanduser()
+        return expanded(named)
     import platformdirs
 
     return platformdirs.user_data_path("pagemind", appauthor=False)

@@ -23,6 +23,7 @@ from types import MappingProxyType
 from pagemind.runtime.errors import TemplateError
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.settings import MAX_PROMPT_BYTES
+from pagemind.runtime.written_path import expanded
 
 _PACKAGE = "pagemind.prompts"
 _VARIABLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
@@ -94,7 +95,7 @@ def load(name_or_path: str | Path) -> Template:
     if isinstance(name_or_path, str) and _NAME.fullmatch(name_or_path):
         name = name_or_path.removesuffix(".md")
         return _as_of_then.get().get(name) or _shipped(name)
-    path = Path(name_or_path).expanduser()
+    path = expanded(name_or_path)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_PROMPT_BYTES + 1)

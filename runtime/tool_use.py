@@ -20,6 +20,7 @@ from pagemind.runtime import settings
 from pagemind.runtime.definition_faults import Fault, from_validation
 from pagemind.runtime.definition_parts import ENV_NAME, Number, Section, Whole, Words
 from pagemind.runtime.function_names import ALL_GROUPS, BETWEEN, MCP, WORK, WRITING, names
+from pagemind.runtime.written_path import expanded
 
 Rule = Literal["allow", "ask", "deny"]
 Effect = Literal["none", "memory", "world"]
@@ -55,7 +56,7 @@ def _host(host: str) -> str:
 
 
 def _absolute(folder: Path, written: str) -> str:
-    return os.path.normpath(folder / Path(written).expanduser())
+    return os.path.normpath(folder / expanded(written))
 
 
 def _sees(names: Sequence[str]) -> str:

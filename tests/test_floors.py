@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # A package stands for all its modules. Modules of one floor may import each other, not in circles.
 FLOORS: dict[int, str] = {
-    0: "errors settings clock cancel message event trace",
+    0: "errors settings clock cancel message event trace written_path",
     1: """arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls

@@ -18,6 +18,7 @@ from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.settings import FILES_WALKED
 from pagemind.runtime.tool import ToolContext
 from pagemind.runtime.tool_use import FilesTerms
+from pagemind.runtime.written_path import expanded
 
 _STEP = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe would be waited for
@@ -59,7 +60,7 @@ class Roots:
         roots: list[Root] = []
         missing = []
         for written, write in ctx.terms.folders.items():
-            path = Path(os.path.realpath(ctx.folder / Path(written).expanduser()))
+            path = Path(os.path.realpath(ctx.folder / expanded(written)))
             if not path.is_dir():
                 missing.append(written)
                 continue
@@ -97,7 +98,7 @@ class Roots:
         return place
 
     def _root_of(self, written: str) -> tuple[Root, str]:
-        path = Path(written).expanduser()
+        path = expanded(written)
         if path.is_absolute():
             for root in self._roots:
                 if path == root.path or root.path in path.parents:

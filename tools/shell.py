@@ -5,6 +5,7 @@ from pathlib import Path
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.tool import ToolContext, tool
 from pagemind.runtime.tool_use import ShellTerms
+from pagemind.runtime.written_path import expanded
 from pagemind.tools.process import run
 
 
@@ -16,7 +17,7 @@ def shell(ctx: ToolContext, command: str) -> str:
         command: The command line. Nobody can type into it while it runs.
     """
     terms = ctx.terms if isinstance(ctx.terms, ShellTerms) else ShellTerms()
-    folder = (ctx.folder / Path(terms.folder).expanduser()).resolve()
+    folder = (ctx.folder / expanded(terms.folder)).resolve()
     if not folder.is_dir():
         raise ToolFailed(f"the folder {terms.folder} is not there; a person has to make it")
     return run(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pagemind.runtime.cli.options import AsJson, HomeFolder
+from pagemind.runtime.written_path import expanded
 
 if TYPE_CHECKING:
     from pagemind.runtime.cli.demo_screen import Screen
@@ -39,7 +40,7 @@ def demo(
     import tempfile
 
     if home is not None:
-        _run(Path(home).expanduser(), kept=True, as_json=as_json)
+        _run(expanded(home), kept=True, as_json=as_json)
         return
     folder = Path(tempfile.mkdtemp(prefix="pagemind-demo-"))
     try:

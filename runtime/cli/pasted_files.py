@@ -4,6 +4,8 @@ path, in quotes or with a backslash before each space."""
 import re
 from pathlib import Path
 
+from pagemind.runtime.written_path import expanded
+
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _PATH = re.compile(
     r"""(?<!\S)(?:'(?P<single>[^'\n]+)'|"(?P<double>[^"\n]+)"|(?P<bare>(?:\\.|[^\s\\'"])+))(?!\S)"""
@@ -20,7 +22,7 @@ def images_in(text: str) -> list[Path]:
             written = re.sub(r"\\(.)", r"\1", match["bare"])
         if not written.lower().endswith(_SUFFIXES):
             continue
-        path = Path(written.removeprefix(_SCHEME)).expanduser()
+        path = expanded(written.removeprefix(_SCHEME))
         try:
             if path.is_file():
                 found[path] = None

@@ -8,6 +8,7 @@ import typer
 
 from pagemind.runtime.cli.options import AsJson, HomeFolder
 from pagemind.runtime.cli.shell_completion import agent_names
+from pagemind.runtime.written_path import expanded
 
 if TYPE_CHECKING:
     from pagemind.runtime.awake.awake import Awake
@@ -80,7 +81,7 @@ def folders_of(pairs: Sequence[str]) -> dict[str, Path]:
         name, equals, folder = pair.partition("=")
         if not equals or not name.strip() or not folder.strip():
             raise typer.BadParameter(f"{pair!r} is not AGENT=FOLDER", param_hint="--inbox")
-        found[name.strip()] = Path(folder.strip()).expanduser()
+        found[name.strip()] = expanded(folder.strip())
     return found
 
 

@@ -25,6 +25,7 @@ from pagemind.runtime.settings import (
     MCP_TIMEOUTS,
     MCP_TOOLS,
 )
+from pagemind.runtime.written_path import expanded
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -41,7 +42,7 @@ class Connection:
 
     def __init__(self, use: ServerUse, folder: Path, loop: LoopThread) -> None:
         self.use = use
-        self._folder = folder / Path(use.terms.folder).expanduser()
+        self._folder = folder / expanded(use.terms.folder)
         self._loop = loop
         self._clock = SystemClock()
         self._life: Life | None = None

@@ -27,6 +27,7 @@ from pagemind.runtime.models.fetch import (
     from_folder,
     pip_download,
 )
+from pagemind.runtime.written_path import expanded
 
 _BLOCK = 1 << 20
 
@@ -131,7 +132,7 @@ def find(name: str | Path, home: str | Path | None = None) -> Path:
     """The file of a model: a catalogue name that was pulled, or a path. Raises LocalModelError."""
     plain = str(name).removeprefix("local/")
     if "/" in plain or os.sep in plain or plain.endswith(".gguf"):
-        path = Path(plain).expanduser()
+        path = expanded(plain)
         if not path.is_file():
             raise LocalModelError(
                 f"no model file at {path}", hint="local//path/to/file.gguf takes an absolute path"
@@ -164,7 +165,7 @@ def models_path(home: str | Path | None = None) -> Path:
 
 def _folders(home: str | Path | None) -> list[Path]:
     named = os.environ.get("PAGEMIND_MODELS", "").split(os.pathsep)
-    return [models_path(home), *(Path(each).expanduser() for each in named if each)]
+    return [models_path(home), *(expanded(each) for each in named if each)]
 
 
 def _present(entry: Entry, home: str | Path | None) -> Path | None:

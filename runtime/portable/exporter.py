@@ -43,6 +43,7 @@ from pagemind.runtime.settings import PORTABLE_FORMAT, STATE_SCHEMA
 from pagemind.runtime.state.home import Registered
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.store import TIERS, TierStore
+from pagemind.runtime.written_path import expanded
 
 _CHUNK = 1 << 20
 _HASH = re.compile("[0-9a-f]{64}")
@@ -63,7 +64,7 @@ def export_agent(
     stop: Callable[[], None] = lambda: None,
 ) -> Carried:
     """Write the agent in `folder` to `path`. Raises UserError, StorageError."""
-    path = path.expanduser()
+    path = expanded(path)
     if path.is_dir():
         raise UserError(f"{path} is a folder", hint=f"write {path / registered.name}.pmz")
     if path.exists() and not overwrite:

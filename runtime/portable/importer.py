@@ -36,6 +36,7 @@ from pagemind.runtime.portable.trust import lower
 from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.store import TIERS, TierStore
+from pagemind.runtime.written_path import expanded
 
 EmbedderOf = Callable[[AgentDefinition], Embedder | None]
 
@@ -54,7 +55,7 @@ def import_agent(
     stop: Callable[[], None] = lambda: None,
 ) -> Carried:
     """Import a file. Raises BadExport, AgentExists, UnknownAgent, AgentInUse, StorageError."""
-    path = path.expanduser()
+    path = expanded(path)
     manifest = read_manifest(path)
     name = checked_name(name or manifest.agent.name)
     target = home.find(name) if manifest.base is not None else None

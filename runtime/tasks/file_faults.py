@@ -13,6 +13,7 @@ from pagemind.runtime.tasks.parts import ONE_AT_A_TIME, ONE_CLOCK, Action, Check
 from pagemind.runtime.tasks.results import makers
 from pagemind.runtime.tasks.spec import TaskSpec
 from pagemind.runtime.tasks.text import Text, unknown
+from pagemind.runtime.written_path import expanded
 from pagemind.runtime.yaml_reader import Path as KeyPath
 
 
@@ -68,7 +69,7 @@ def schema_faults(spec: TaskSpec, base: Path, loaded: dict[str, Schema]) -> Iter
     def fault_of(written: dict[str, Any] | str | None) -> str:
         if isinstance(written, str):
             try:
-                loaded[written] = load_schema(base / Path(written).expanduser())
+                loaded[written] = load_schema(base / expanded(written))
             except UserError as error:
                 return error.message
         return schema_fault(written) if isinstance(written, dict) else ""

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from pagemind.runtime.agent import Agent
@@ -17,6 +16,7 @@ from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.task_file import Task
 from pagemind.runtime.tool import Tool, make_tool
+from pagemind.runtime.written_path import expanded
 from pagemind.runtime.yaml_reader import Path as KeyPath
 
 
@@ -127,7 +127,7 @@ def definition_of(runtime: Runtime, task: Task) -> AgentDefinition:
 def load_named(task: Task, written: str, place: KeyPath) -> AgentDefinition:
     """A definition that a task names. Raises UnknownDefinition, DefinitionError."""
     if "/" in written or written.endswith((".yaml", ".yml")):
-        return load_definition(task.base / Path(written).expanduser())
+        return load_definition(task.base / expanded(written))
     try:
         return load_definition(written)
     except UserError as error:

@@ -23,6 +23,7 @@ from pagemind.runtime.settings import TASK_INPUT_BYTES
 from pagemind.runtime.tasks.parts import Inputs
 from pagemind.runtime.tasks.text import Fields
 from pagemind.runtime.tasks.walk import matching, tree
+from pagemind.runtime.written_path import expanded
 
 FILE_FIELDS = ("text", "path", "name", "stem")
 LINE_FIELDS = ("text",)
@@ -140,7 +141,7 @@ class Source:
 
     def _path(self) -> Path:
         written = getattr(self.spec, self.spec.kind)
-        return self.base / Path(str(written)).expanduser()
+        return self.base / expanded(str(written))
 
     @contextmanager
     def _opened(self) -> Iterator[TextIO]:

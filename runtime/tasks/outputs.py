@@ -17,6 +17,7 @@ from pagemind.runtime.errors import UserError
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.state.ledger import Ledger, OutputRow
 from pagemind.runtime.tasks.failing import ActionFailed
+from pagemind.runtime.written_path import expanded
 
 
 class Outputs:
@@ -35,7 +36,7 @@ class Outputs:
 
     def path(self, written: str) -> Path:
         """The file that is meant."""
-        return (self._base / Path(clean_text(written.strip())).expanduser()).resolve()
+        return (self._base / expanded(clean_text(written.strip()))).resolve()
 
     def is_output(self, path: Path) -> bool:
         """Whether the task writes to it: then it is no input."""

@@ -33,6 +33,7 @@ from pagemind.runtime.tasks.parts import agent_name
 from pagemind.runtime.tasks.scope import Scope, unknown_variables
 from pagemind.runtime.tasks.spec import TaskSpec
 from pagemind.runtime.tasks.text import Text
+from pagemind.runtime.written_path import expanded
 from pagemind.runtime.yaml_reader import Document, Kind, decode, read
 from pagemind.runtime.yaml_reader import Path as KeyPath
 
@@ -127,7 +128,7 @@ class Task:
 
 def load_task(path: str | Path, set: Mapping[str, str] | None = None) -> Task:
     """The task in a file, with these values of its variables. Raises NotFound, DefinitionError."""
-    file = Path(path).expanduser()
+    file = expanded(path)
     return parse_task(_read(file), file, set)
 
 
@@ -223,7 +224,7 @@ class _Reading:
         for place, action in every_action(spec):
             if action.sub is None:
                 continue
-            file = (path.parent / Path(action.sub).expanduser()).absolute()
+            file = (path.parent / expanded(action.sub)).absolute()
             if fault := _reached(file, way):
                 yield (*place, "sub"), fault
                 continue

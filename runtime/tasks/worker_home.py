@@ -17,6 +17,7 @@ from typing import Any
 from pagemind.runtime.errors import HomeUnusable, PagemindError
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import home_path
+from pagemind.runtime.written_path import expanded
 
 _log = logging.getLogger("pagemind.tasks")
 # What an executor calls is a plain function, so a process must find its home again by itself. The
@@ -27,7 +28,7 @@ _OPENING = threading.Lock()
 
 def worker_home(root: str | None) -> "WorkerHome":
     """This process's, opened when it is first asked for. Raises HomeUnusable, StorageError."""
-    folder = Path(root).expanduser() if root is not None else home_path() / "workers"
+    folder = expanded(root) if root is not None else home_path() / "workers"
     with _OPENING:
         key = (os.getpid(), str(folder.absolute()))
         if key not in _HOMES:

@@ -25,6 +25,7 @@ from pagemind.runtime.portable.folder.files import (
 )
 from pagemind.runtime.portable.folder.plan import plan, read_index
 from pagemind.runtime.state.state import State
+from pagemind.runtime.written_path import expanded
 
 if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
@@ -58,7 +59,7 @@ def dump_memory(
     runtime: "Runtime", name: str, folder: str | Path, *, force: bool = False
 ) -> Dumped:
     """Write it; the agent may be in use. Raises UnknownAgent, UserError."""
-    folder = Path(folder).expanduser()
+    folder = expanded(folder)
     with runtime.reader(name) as reader, reader.state.database.reading():
         try:
             _check(reader.state, folder, reader.name, force)

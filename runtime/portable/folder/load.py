@@ -12,6 +12,7 @@ from pagemind.runtime.portable.folder.dump import put
 from pagemind.runtime.portable.folder.files import README, block_file, passage_file, readme
 from pagemind.runtime.portable.folder.plan import Change, Plan, plan
 from pagemind.runtime.writer import AgentWriter
+from pagemind.runtime.written_path import expanded
 
 if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
@@ -62,7 +63,7 @@ def load_memory(
 ) -> Loaded:
     """Take edits in. `sync`: passages whose file is gone are retired; `force`: the folder wins
     where the agent has changed the same. Raises UserError with file and line, AgentInUse."""
-    folder = Path(folder).expanduser()
+    folder = expanded(folder)
     if dry_run:
         with runtime.reader(name) as reader:
             found = plan(reader.state, folder, reader.name, sync=sync)

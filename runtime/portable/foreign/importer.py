@@ -23,6 +23,7 @@ from pagemind.runtime.portable.kinds import KINDS, recognise
 from pagemind.runtime.state.home import Registered
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.writer import AgentWriter
+from pagemind.runtime.written_path import expanded
 
 Reader = Callable[[Source, Times], Iterator[Item]]
 
@@ -139,7 +140,7 @@ def import_chats(
     The rows are in the tiers when it returns, where those can be written. Raises BadExport,
     UserError, AgentExists, UnknownAgent, AgentInUse, StorageError.
     """
-    path = path.expanduser()
+    path = expanded(path)
     source = known_source(path, source)
     if (name is None) == (into is None):
         raise UserError(
