@@ -97,7 +97,7 @@ def _plain(event: "TaskEvent") -> None:
     elif event.kind == "input_failed":
         line = f"failed  {data['input']}: {data['reason']}"
     elif event.kind == "warning":
-        line = f"again   {data['input']}: {data['reason']}"
+        line = f"warning {data['input']}: {data['reason']}"
     elif event.kind == "input_waits":
         line = f"waits   {data['question']}"
     elif event.kind == "timer_fired":

@@ -9,8 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.awake.fate import after_error
 from pagemind.runtime.awake.timekeeper import Timekeeper
 from pagemind.runtime.clock import SimulatedClock, parse_rfc3339, rfc3339
+from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.recurrence import parse
 from pagemind.runtime.settings import TASK_LOOK_SECONDS
 from pagemind.runtime.state.ledger import Spent
@@ -88,7 +90,11 @@ class Waiting:
             self._job.tell("timer_fired", timer=fired.timer, due=rfc3339(fired.due))
         for mail in self._mailbox.all(self._agent.id, aside=False):
             self._job.check()
-            turn = self._handled(mail, purse)
+            try:
+                turn = self._handled(mail, purse)
+            except PagemindError as error:
+                self._put_aside(mail, error)
+                continue
             self._count(turn)
             if turn.stop_reason == "interrupted":
                 self._job.cancel.check()
@@ -110,6 +116,16 @@ class Waiting:
                 agent.approve(self._consenting(request), cancel=cancel)
                 turn = agent.handle(mail.event, cancel=cancel)
         return turn
+
+    def _put_aside(self, mail: Mail, error: PagemindError) -> None:
+        """As the keeper does: what fails for itself must not end the task, now and ever after.
+        Raises the error where it is another's."""
+        fate = after_error(error, opened=True, tries=mail.tries, failures=0)
+        if fate.kind != "aside":
+            raise error
+        self._mailbox.note(mail.number, fate.why, aside=True)
+        what = f"{type(mail.event).__name__} {mail.id} is put aside: {fate.why}"
+        self._job.tell("warning", input=self._agent.name, reason=what)
 
     def _count(self, turn: TurnResult) -> None:
         cost, unpriced = turn.cost, int(not turn.cost_known)

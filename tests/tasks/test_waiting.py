@@ -7,7 +7,10 @@ from kernel_kit import runtime_at
 from task_kit import Bench
 
 from pagemind.runtime.clock import SimulatedClock
+from pagemind.runtime.definition import load_definition
 from pagemind.runtime.errors import UserError
+from pagemind.runtime.event import UserMessage
+from pagemind.runtime.state.mailbox import Mailbox
 from pagemind.runtime.tasks.events import TaskEvent
 from pagemind.runtime.tasks.hired import Hiring
 from pagemind.runtime.tasks.runner import run_task
@@ -26,6 +29,27 @@ def test_a_short_wait_is_waited(bench: Bench) -> None:
         "wait",
         "say",
     ]
+
+
+def test_an_event_that_can_never_be_handled_is_put_aside(bench: Bench) -> None:
+    """It is told, and what comes after it is handled; the task goes on."""
+    events = list[TaskEvent]()
+    with runtime_at(bench.folder / "home", SimulatedClock()) as runtime:
+        agent = runtime.agent(
+            "ada", load_definition(bench.folder / "plain.yaml"), model=bench.model
+        )
+        agent.send("Said before.", id="one")
+        mailbox = Mailbox(runtime.home.database, runtime.clock)
+        mailbox.put(agent.id, UserMessage("Something else."), "one")
+        mailbox.put(agent.id, UserMessage("And this."), "two")
+        task = bench.task('do: [{wait: "in 0.1 seconds"}, {say: Go.}]\n', head="agent: ada\n")
+        report = run_task(runtime, task, hiring=Hiring(model=bench.model), watch=events.append)
+        assert report.exit_code == 0
+        (aside,) = mailbox.all(agent.id)
+        assert (aside.id, aside.aside) == ("one", True)
+        assert agent.send("And this.", id="two").text == "re And this."
+    (told,) = (event.data for event in events if event.kind == "warning")
+    assert "put aside: id 'one' was used before for another text" in told["reason"]
 
 
 @pytest.mark.parametrize(
