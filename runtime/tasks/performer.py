@@ -22,7 +22,7 @@ from pagemind.runtime.tasks.named_checks import function_of
 from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
 from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.tasks.reducing import Group, Reducing, label_of, told
-from pagemind.runtime.tasks.saving import line_of
+from pagemind.runtime.tasks.saving import file_of, line_of
 from pagemind.runtime.tasks.saying import say, spent_on, words
 from pagemind.runtime.tasks.subtask import Subtask
 from pagemind.runtime.tasks.text import Text, as_text
@@ -261,7 +261,8 @@ class Performer:
         outputs = self._job.outputs
 
         def perform(row: ActionRow, cut_off: bool, purse: Purse) -> Result:
-            path = outputs.path(self._known.fill(Text.parse(save.file)))
+            own = {*self._job.task.vars, "task", "number", "input"}
+            path = file_of(save, self._known, own, outputs.path)
             if path == self._scope.get("_path"):
                 raise ActionFailed(f"{path} is the input itself: it is not written to")
             data = line_of(save, made, self._known, self._source).encode("utf-8", "replace")

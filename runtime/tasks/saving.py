@@ -1,11 +1,27 @@
-"""What an action saves, as it stands in its file: a row of JSON, or a line."""
+"""What an action saves: a row of JSON, or a line; and into which file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 
+from pagemind.runtime.tasks.failing import ActionFailed
 from pagemind.runtime.tasks.known import Known
 from pagemind.runtime.tasks.parts import Save
 from pagemind.runtime.tasks.text import Text, as_text
+
+
+def file_of(save: Save, known: Known, own: Collection[str], path: Callable[[str], Path]) -> Path:
+    """`own` are the variables that a person has written. Any other is what an agent said, which
+    names a file below the folder that stands before it and none elsewhere. Raises ActionFailed."""
+    text = Text.parse(save.file)
+    found = path(known.fill(text))
+    head = text.before(own)
+    if head is not None:
+        upto, slash, _ = head.rpartition("/")
+        folder = path(known.fill(Text.parse(upto)) or slash or ".")
+        if folder not in found.parents:
+            raise ActionFailed(f"{found} is outside of {folder}: what was said may not lead there")
+    return found
 
 
 def line_of(save: Save, made: str, known: Known, source: Mapping[str, str]) -> str:

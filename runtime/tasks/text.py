@@ -6,7 +6,7 @@ value may be kept (`value`): a list stays a list. Inside double braces only a pa
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -50,6 +50,14 @@ class Text:
             return as_text(look_up(scope, _steps(inner)))
 
         return _BRACES.sub(value, self.written)
+
+    def before(self, own: Collection[str]) -> str | None:
+        """What stands before the first variable that is none of these; None where all are."""
+        for match in _BRACES.finditer(self.written):
+            inner = match[1].strip()
+            if not _looks_like_json(inner) and _steps(inner)[0] not in own:
+                return self.written[: match.start()]
+        return None
 
     def value(self, scope: Mapping[str, Any]) -> Any:
         """As `fill`, but a text that is one variable alone gives what that is."""

@@ -308,3 +308,29 @@ def test_an_agent_that_is_open_stays_open(bench: Bench) -> None:
         assert run_task(runtime, load_task(path)).row.status == "done"
         assert agent.send("still there?").stop_reason == "answered"
         agent.close()
+
+
+@pytest.mark.parametrize(
+    ("file", "said", "told"),
+    [
+        ("out/{{ reply }}.txt", "../other", "other.txt is outside of "),
+        ("{{ reply }}", "~/note.txt", "note.txt is outside of "),
+        ("out/{{ reply }}", "/x/../../note.txt", "note.txt is outside of "),
+        ("out/{{ reply }}", ".", "out is outside of "),
+        ("out/{{ reply }}", "~no-such-user/note.txt", ""),
+        ("{{ folder }}/{{ reply }}.txt", "sub/note", ""),
+    ],
+)
+def test_what_an_agent_says_names_no_file_elsewhere(
+    bench: Bench, file: str, said: str, told: str
+) -> None:
+    """It may name one below the folder that a person has written, and none outside of it."""
+    bench.model = ScriptedModel(lambda request: said)
+    save = f"{{file: {file!r}, text: x}}"
+    text = f"vars: {{folder: ../out}}\ndo: [{{say: Name it., save: {save}}}]\n"
+    inner = Bench(bench.folder / "inner", model=bench.model)
+    report = inner.run(text)
+    assert (report.exit_code == 0) == (told == "")
+    if told:
+        assert told in report.failures[0][1]
+        assert not report.outputs
