@@ -1,5 +1,6 @@
 """`pagemind tasks`: the tasks of a home, what they did, and how to stop them or go on."""
 
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,14 +112,18 @@ def logs(
 
     with opened(home) as runtime:
         row = Report.of(_ledger(runtime), task).row
-        events = TaskLog(runtime.home.path / "tasks" / row.id / "log.jsonl").read()
-    shown = events[-last:] if last else events
+        log = TaskLog(runtime.home.path / "tasks" / row.id / "log.jsonl")
+    total = 0
+    shown: deque[dict[str, Any]] = deque(maxlen=last)
+    for told, _ in log.told_from(0):
+        total += 1
+        shown.append(told.as_json())
     if as_json:
-        listing(shown, len(events))
+        listing(list(shown), total)
         return
     for event in shown:
-        told = {key: value for key, value in event.items() if key not in ("event", "at")}
-        words = " ".join(f"{key}={value}" for key, value in told.items() if value not in ("", None))
+        data = {key: value for key, value in event.items() if key not in ("event", "at")}
+        words = " ".join(f"{key}={value}" for key, value in data.items() if value not in ("", None))
         print(one_line(f"{event['at'][:19]}Z {event['event']} {words}"))
 
 

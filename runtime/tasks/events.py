@@ -9,14 +9,15 @@ task_started             task, total, done, failed, tokens, cost (from the ledge
 ├── input_waits          question
 ├── input_done
 ├── input_failed         reason
-├── warning              input, reason: its worker was lost, and another one has it
+├── warning              input, reason: its worker was lost, and another one has it; or an event
+│                        that came in a `wait` and can never be handled
 └── task_ended           status, why
 """
 
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -81,20 +82,30 @@ class TaskLog:
             file.seek(-1, os.SEEK_END)
             return file.read(1) == b"\n"
 
-    def since_start(self) -> list[TaskEvent]:
-        """Those of the newest run."""
-        events = [TaskEvent(body.pop("event"), body.pop("at"), body) for body in self.read()]
-        starts = [at for at, event in enumerate(events) if event.kind == "task_started"]
-        return events[starts[-1] :] if starts else []
+    def newest_run(self) -> int:
+        """Where the newest run begins, in bytes."""
+        begun = before = 0
+        for event, end in self.told_from(0):
+            if event.kind == "task_started":
+                begun = before
+            before = end
+        return begun
 
-    def read(self) -> list[dict[str, Any]]:
-        """Every event that is whole."""
-        if not self.path.exists():
-            return []
-        found = []
-        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                found.append(json.loads(line))
-            except ValueError:
-                continue
-        return found
+    def told_from(self, place: int) -> Iterator[tuple[TaskEvent, int]]:
+        """Every event that is whole from a place on, each with the place behind it. One at a time:
+        the log of a long task is larger than memory."""
+        try:
+            file = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            file.seek(place)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return  # it is being written
+                place += len(line)
+                try:
+                    body = json.loads(line.decode("utf-8", "replace"))
+                    yield TaskEvent(body.pop("event"), body.pop("at"), body), place
+                except (ValueError, KeyError, AttributeError):
+                    continue

@@ -27,14 +27,13 @@ def join_task(runtime: Runtime, task: Task, watch: Watch, cancel: CancelToken) -
     row = _begun(runtime, ledger, task, cancel)
     must_be_same(runtime, row, task)
     log = TaskLog(runtime.home.path / "tasks" / row.id / "log.jsonl")
-    seen = 0
+    place = log.newest_run()
     while True:
         # Asked before the log is read: what is told last is not missed.
         over = not runs_elsewhere(runtime, task)
-        events = log.since_start()
-        for event in events[seen:]:
+        for event, behind in log.told_from(place):
             watch(event)
-        seen = len(events)
+            place = behind
         if over:
             return Report.of(ledger, task.name)
         cancel.wait(TASK_JOIN_SECONDS)
