@@ -288,7 +288,8 @@ class AgentDefinition(Section):
         definition._uses, wrong = read_uses(definition._entries(), groups)
         definition._folder = str(Path(document.source).parent.absolute())
         named = [use.name.rpartition(":")[2] for use in definition._uses]
-        definition._servers, unreachable = read_servers(definition.tools, named)
+        written = document.value.get("tools")
+        definition._servers, unreachable = read_servers(definition.tools, named, written)
         faults.extend([*wrong, *unreachable])
         faults.extend(definition._cross_checks())
         if faults:

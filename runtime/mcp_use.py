@@ -83,10 +83,12 @@ class McpTerms(RemoteTerms):
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """A server by the name that the definition gives it."""
+    """A server by the name that the definition gives it. `written` is its command or its url before
+    `${VAR}` was resolved; empty where that is not known."""
 
     name: str
     terms: McpTerms
+    written: tuple[str, ...] = ()
 
     @property
     def identity(self) -> str:
@@ -96,7 +98,19 @@ class ServerUse:
 
     @property
     def shown(self) -> str:
-        return self.terms.url or " ".join(self.terms.command)
+        """How it is reached, for models, logs and people: what is in a variable is not told."""
+        return " ".join(self.written or self._resolved)
+
+    @property
+    def _resolved(self) -> tuple[str, ...]:
+        return (self.terms.url,) if self.terms.url is not None else self.terms.command
+
+    def untold(self, text: str) -> str:
+        """A text of somebody else's without what variables hold."""
+        for resolved, written in zip(self._resolved, self.written, strict=False):
+            if resolved != written:
+                text = text.replace(resolved, written)
+        return text
 
     def wants(self, tool: str) -> bool:
         return not self.terms.allow or tool in self.terms.allow
@@ -111,10 +125,11 @@ class ServerUse:
 
 
 def read_servers(
-    entries: Sequence[Any], functions: Sequence[str] = ()
+    entries: Sequence[Any], functions: Sequence[str] = (), written: Any = ()
 ) -> tuple[tuple[ServerUse, ...], list[Fault]]:
     """The servers of `tools:`, in the order in which they stand; and what is wrong with them.
-    `functions` are those that the agent has besides."""
+    `functions` are those that the agent has besides; `written` are the entries as they stand in
+    their file, with `${VAR}`."""
     found: list[ServerUse] = []
     faults: list[Fault] = []
     for at, entry in enumerate(entries):
@@ -130,7 +145,7 @@ def read_servers(
             except ValidationError as error:
                 faults += [((*path, *at), said) for at, said in from_validation(error, McpTerms)]
                 continue
-            found.append(ServerUse(name, terms))
+            found.append(ServerUse(name, terms, _reached(written, path)))
             faults += [((*path, *at), said) for at, said in _faults(terms)]
     known = {*functions, *(each.name for each in found)}
     for use in found:
@@ -140,6 +155,18 @@ def read_servers(
                     said = f"this agent has no function {other!r}"
                     faults.append((("tools", _at(entries), MCP, use.name, key), said))
     return tuple(found), faults
+
+
+def _reached(written: Any, path: tuple[Any, ...]) -> tuple[str, ...]:
+    """The command or the url that stands at a path of the file."""
+    here: Any = {"tools": written}
+    for step in path:
+        try:
+            here = here[step]
+        except (LookupError, TypeError):
+            return ()
+    said = here.get("url") or here.get("command") if isinstance(here, dict) else ()
+    return (said,) if isinstance(said, str) else tuple(map(str, said or ()))
 
 
 def _at(entries: Sequence[Any]) -> int:

@@ -217,7 +217,7 @@ class Connection:
             return ""
         with suppress(Exception):
             self._loop.run(process.ending(0.5), 1.0)
-        return process.told()
+        return self.use.untold(process.told())
 
     def _fail(self, what: str, error: Exception, seconds: float, unknown: str = "") -> NoReturn:
         """Say what a failure means for the call; `unknown` where it may have been done."""
@@ -256,8 +256,9 @@ class Connection:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if isinstance(error, FileNotFoundError):
-            return f"{error.filename} is not there"
-        why = " ".join(clean(str(error)).split())[:most] or type(error).__name__
+            return self.use.untold(f"{error.filename} is not there")
+        said = " ".join(clean(self.use.untold(str(error))).split())
+        why = said[:most] or type(error).__name__
         status = self._life.status if self._life is not None else 0
         if status < 400:
             return why

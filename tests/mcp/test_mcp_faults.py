@@ -1,19 +1,23 @@
 """A server that misbehaves costs a call, and says which and why."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import mcp_kit
 import pytest
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.errors import Cancelled, ToolFailed
 from pagemind.runtime.mcp import connection as connections
 from pagemind.runtime.mcp import process_transport
+from pagemind.runtime.mcp.servers import Servers
 from pagemind.runtime.tool import File
 
 
@@ -208,3 +212,29 @@ def test_a_command_that_is_no_server(tmp_path: Path) -> None:
     script = "import sys; print('usage: …', file=sys.stderr); sys.exit(2)"
     with mcp_kit.session(folder=tmp_path, command=["python3", "-c", script]) as n:
         assert "exit code 2; last it said: usage: …" in n.servers.notes()[0]
+
+
+def test_what_variables_hold_is_told_to_nobody(tmp_path: Path) -> None:
+    """Neither how a server is reached nor what it says as it ends repeats a key of its command."""
+    fails = "import sys; sys.exit('I refuse the key ' + sys.argv[1])"
+    command = [sys.executable, "-c", fails, "${KEY}"]
+    text = f"name: x\ntools: [{{mcp: {{n: {{command: {json.dumps(command)}}}}}}}]\n"
+    definition = parse_definition(text, environ={"KEY": "not-to-be-told"})
+    (use,) = definition.servers
+    assert use.terms.command[-1] == "not-to-be-told"
+    database: Any = mcp_kit.DictState()
+    servers = Servers("ada", definition.servers, tmp_path, database)
+    try:
+        assert not servers.tools()
+        (note,) = servers.notes()
+    finally:
+        servers.close()
+    assert "I refuse the key ${KEY}" in note
+    assert "not-to-be-told" not in f"{note} {use.shown}"
+    (wiki,) = parse_definition(
+        "name: x\ntools: [{mcp: {w: {url: 'https://h/mcp?key=${KEY}'}}}]\n",
+        environ={"KEY": "not-to-be-told"},
+    ).servers
+    assert wiki.shown == "https://h/mcp?key=${KEY}"
+    said = "401 for url https://h/mcp?key=not-to-be-told"
+    assert wiki.untold(said) == "401 for url https://h/mcp?key=${KEY}"
