@@ -92,8 +92,8 @@ class Waiting:
             self._job.check()
             try:
                 turn = self._handled(mail, purse)
-            except PagemindError as error:
-                self._put_aside(mail, error)
+            except PagemindError as refused:
+                self._put_aside(mail, refused)
                 continue
             self._count(turn)
             if turn.stop_reason == "interrupted":
