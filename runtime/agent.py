@@ -87,6 +87,7 @@ class Agent:
         self.id = id
         self.state = state
         self.loop = loop
+        loop.shared = shared_blocks
         self.context = context
         self.queue_manager = queue_manager
         self.zone = zone

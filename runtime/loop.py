@@ -5,7 +5,7 @@
 A turn runs until the model answers without a tool call (design D1), or a limit ends it by name.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Protocol
@@ -72,6 +72,7 @@ class Loop:
         self._tool_context = tool_context
         self.approvals = approvals
         self.person: Person | None = None  # who is there, for functions that ask
+        self.shared: Container[object] = ()  # labels of blocks that others edit, too
         self.heartbeat = heartbeat
         self._day_budget = day_budget
         self._spent_beside = spent_beside
@@ -310,7 +311,7 @@ class Loop:
     def mend(self) -> None:
         """Give every resident call without a result a synthetic one, so that the history is
         legal."""
-        mend(self._queue_manager, self._executor.effect)
+        mend(self._queue_manager, self._executor.effect, self.shared)
 
     def effect(self, name: str) -> str:
         """What a function does: none, memory or world."""

@@ -1,26 +1,33 @@
 """mend(): every call in the queue has its result, so that the history is legal.
 
 A process may have ended, or a turn been stopped, between a call and what came of it. A call on the
-world may have happened: its outcome is unknown, and it is never repeated.
+world may have happened: its outcome is unknown, and it is never repeated. So may one whose effect
+stands in the home, beside the agent's own state: an edit of a shared block, a timer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
-from pagemind.runtime.message import Message, Provenance, Text
+from pagemind.runtime.message import Message, Provenance, Text, ToolCall
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.template import load
 
+_OF_THE_HOME = ("schedule", "cancel_schedule")
 
-def mend(queue_manager: QueueManager, effect: Callable[[str], str]) -> None:
-    """Give every resident call without a result a synthetic one. `effect` is that of a function."""
+
+def mend(
+    queue_manager: QueueManager, effect: Callable[[str], str], shared: Container[object] = ()
+) -> None:
+    """Give every resident call without a result a synthetic one. `effect` is that of a function,
+    `shared` are the labels of blocks that are shared."""
     since = [entry.message for entry in queue_manager.context.queue.since_calls()]
     answered = {message.tool_call_id for message in since[1:]}
     for opening in since[:1]:
         for call in opening.tool_calls:
             if call.id in answered:
                 continue
-            world = effect(call.name) == "world"
-            outcome = "it may have happened" if world else "it did not happen"
+            what = effect(call.name)
+            beyond = what == "world" or (what == "memory" and _in_the_home(call, shared))
+            outcome = "it may have happened" if beyond else "it did not happen"
             text = load("interrupted").fill(name=call.name, outcome=outcome).strip()
             queue_manager.append(
                 Message(
@@ -35,3 +42,8 @@ def mend(queue_manager: QueueManager, effect: Callable[[str], str]) -> None:
                     ok=False,
                 )
             )
+
+
+def _in_the_home(call: ToolCall, shared: Container[object]) -> bool:
+    """Whether its effect is committed apart from its result."""
+    return call.name in _OF_THE_HOME or str(call.parsed().get("block")) in shared

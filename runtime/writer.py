@@ -85,7 +85,7 @@ class AgentWriter(AgentReader, TiersWriter):
 
         manager = self.queue_manager
         self._approvals.lapse()
-        mend(manager, effect)
+        mend(manager, effect, self.shared_blocks)
         return TimeMachine(
             self.name,
             self.state,

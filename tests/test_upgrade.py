@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frozen.make import contents, ring
+from frozen.make import contents, of_home, ring
 from processes import python
 
 from pagemind.runtime import settings
@@ -100,6 +100,8 @@ def test_a_frozen_home_is_found_whole(archive: Path, tmp_path: Path) -> None:
     Runtime.upgrade(home)
     with Runtime(home) as runtime:
         shelf = expected.pop("archives", {})
+        house = expected.pop("home", {})
+        assert {key: of_home(runtime)[key] for key in house} == house
         assert expected.keys() - {"rewound"} == NAMES
         for name, wanted in shelf.items():
             with runtime.archives.reader(name) as archive:
@@ -117,6 +119,7 @@ def test_agents_of_a_frozen_home_go_on(archive: Path, tmp_path: Path) -> None:
     """Each is opened and answers; what it said long ago is found; the cut call has its result."""
     home, expected = unpacked(archive, tmp_path)
     shelf = expected.pop("archives", {})
+    expected.pop("home", None)
     with Runtime(home, background=False) as runtime:
         for name, wanted in shelf.items():
             memory = runtime.memory(name, create=False)

@@ -65,7 +65,10 @@ class Inbox:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     continue
-                status = entry.stat(follow_symlinks=False)
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # somebody else has taken it
+                    continue
                 there[entry.name] = (status.st_size, status.st_mtime_ns, status.st_ino)
         self._seen = {name: seen for name, seen in self._seen.items() if name in there}
         taken = []

@@ -323,7 +323,8 @@ class _Run:
         counts = self._job.ledger.counts(self._row.id)
         done, failed = counts.get("done", 0), counts.get("failed", 0)
         waiting = len(self._job.ledger.inputs(self._row.id, "waiting"))
-        ends = [each for each in self._job.ledger.inputs(self._row.id, "failed") if not each.number]
+        first = self._job.ledger.inputs(self._row.id, "failed", 1)  # the end has number 0
+        ends = [each for each in first if not each.number]
         if stopped is not None and stopped.cancelled:
             status = "cancelled"
         elif waiting:

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from pagemind.runtime import settings
-from pagemind.runtime.clock import FrozenClock
+from pagemind.runtime.clock import FrozenClock, rfc3339
 from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.event import UserMessage
 from pagemind.runtime.ingest import ingest
 from pagemind.runtime.message import Message
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.state.ledger import Ledger, Spent
+from pagemind.runtime.state.mailbox import Mailbox
 from pagemind.runtime.state.state import State
 from pagemind.runtime.testing import ScriptedModel, call
 from pagemind.runtime.tool import make_tool
@@ -173,6 +176,67 @@ def archive(runtime: Runtime) -> None:
             ingest(writer, [path])
 
 
+def house(runtime: Runtime) -> None:
+    """What belongs to the home: mail, timers, an inbox, a shared block, a task."""
+    fresh, database = runtime.home.find("fresh").id, runtime.home.database
+    mailbox = Mailbox(database, runtime.clock)
+    mailbox.put(fresh, UserMessage("Is the tide out?", "sam"), "left")
+    refused = mailbox.put(fresh, UserMessage("Refused.", "sam"), "refused")
+    mailbox.note(refused.number, "it was refused", aside=True)
+    runtime.timers("fresh").add("every 2 hours", "Look at the ropes.")
+    runtime.timers("fresh").add("0 9 * * 1-5", "Read the log.")
+    runtime.schedules.set_inbox(fresh, "/nowhere/inbox")
+    runtime.shared_blocks.make(
+        "team_plan", "Map it.", limit=300, description="é", author="user", origin="user"
+    )
+    runtime.shared_blocks.change(
+        "team_plan", lambda now: f"{now.value} Go.", author="ada", reason="append", origin="model"
+    )
+    ledger = Ledger(database, runtime.clock)
+    row = ledger.open("letters", "/nowhere/letters.yaml", "do: [{say: x}]", {"a": "b"}, False)
+    ledger.begin_input(row.id, "one", "One", 1, "digest")
+    ledger.begin_action(row.id, "one", "do.1", "say", 1, {"text": "x"})
+    ledger.end_action(row.id, "one", "do.1", "done", {"reply": "y"}, "", Spent(steps=1))
+    ledger.end_input(row.id, "one", "done")
+    ledger.begin_input(row.id, "two", "Two", 2, "digest")
+    ledger.questions.ask(row.id, "two", "do.1", "failed", "What then?", ("retry", "skip"))
+    ledger.end_input(row.id, "two", "waiting", "What then?")
+    ledger.set_output(row.id, "/nowhere/out.jsonl", 0, 12)
+    ledger.close(row.id, "partial", "1 waiting for an answer")
+
+
+def of_home(runtime: Runtime) -> dict[str, Any]:
+    """What a later version must find beside its agents."""
+    database = runtime.home.database
+    ledger, mailbox = Ledger(database, runtime.clock), Mailbox(database, runtime.clock)
+    return {
+        "mail": [[m.id, m.event.text, m.aside, m.why] for m in mailbox.all()],
+        "timers": [
+            [t.id, t.recurrence.stored, t.message, rfc3339(t.due_at)]
+            for t in runtime.schedules.of()
+            if t.due_at is not None
+        ],
+        "inboxes": [folder for _, folder in runtime.schedules.inboxes()],
+        "shared": {
+            block.name: [
+                [v.version, v.value, v.author] for v in runtime.shared_blocks.history(block.name)
+            ]
+            for block in runtime.shared_blocks.all()
+        },
+        "tasks": {
+            row.name: [
+                row.status,
+                row.vars,
+                [[i.key, i.status, i.error] for i in ledger.inputs(row.id)],
+                [[a.place, a.status, a.result] for a in ledger.actions(row.id, "one")],
+                [[o.path, o.length] for o in ledger.outputs(row.id)],
+                [[q.text, list(q.choices)] for q in ledger.questions.open(row.id)],
+            ]
+            for row in ledger.tasks()
+        },
+    }
+
+
 def contents(state: State) -> dict[str, Any]:
     """What a later version must find, by its own means. An older home has fewer keys."""
     summary = state.pages.summary(getattr(state.history.epoch(), "summary", None))
@@ -213,6 +277,8 @@ def make(folder: Path) -> dict[str, Any]:
         for fill in (talker, beat, killed, rewound, reader, archive):
             fill(runtime)
         runtime.create("fresh", parse_definition(DEFINITION.format(name="f", protocol="default")))
+        house(runtime)
+        found["home"] = of_home(runtime)
         for registered in runtime.home.all():
             with runtime.reader(registered.name) as agent:
                 found[registered.name] = contents(agent.state)
@@ -225,7 +291,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary) / "home"
         found = make(home)
-        target = HERE / f"home-v{settings.STATE_SCHEMA}.tar.gz"
+        newest = max(settings.STATE_SCHEMA, settings.HOME_SCHEMA)
+        target = HERE / f"home-v{newest}.tar.gz"
         if target.exists():
             sys.exit(f"{target.name} is frozen")
         with tarfile.open(target, "w:gz") as archive:

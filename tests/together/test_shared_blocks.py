@@ -190,6 +190,30 @@ def test_an_agent_that_died_between_the_two_commits_is_like_the_block_again(
         assert "Committed." in sees(ada)
 
 
+@pytest.mark.parametrize(
+    ("shared", "told"), [(True, "it may have happened"), (False, "it did not happen")]
+)
+def test_an_edit_that_was_cut_off_may_have_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool, told: str
+) -> None:
+    """All may have it before the agent's own state has the result: the model is not told that it
+    did not happen, as of a block of its own."""
+
+    def killed(*_: object, **more: object) -> None:
+        raise KeyboardInterrupt
+
+    label = "plan" if shared else "human"
+    with runtime_at(tmp_path) as runtime:
+        (ada,) = team(runtime, "ada")
+        sees(ada)
+        monkeypatch.setattr(ada.state.blocks, "save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            does(ada, "core_append", block=label, content="Rope is short.")
+        monkeypatch.undo()
+        assert told in ada.state.journal.newest(1)[0].text
+        assert ("Rope is short." in sees(ada)) == shared
+
+
 _APPENDS = """
 import sys
 from pathlib import Path
