@@ -85,9 +85,9 @@ def evicted_is_found(agent: Agent) -> None:
     """Every message that left the queue stands in its page, to the letter."""
     reader = PageReader(agent.state, count=COUNTER.count, zone=agent.zone, part_tokens=lambda: 2000)
     for page in agent.state.pages.all():
-        first = reader.read(page.short_id, 1)
+        first = reader.look(page.short_id, 1)
         parts = [first.text] + [
-            reader.read(page.short_id, number).text for number in range(2, first.parts + 1)
+            reader.look(page.short_id, number).text for number in range(2, first.parts + 1)
         ]
         told = "".join("".join(part.partition("\n")[2] for part in parts).split())
         for message, _, _ in agent.state.journal.span(page.first_seq, page.last_seq):
