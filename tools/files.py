@@ -83,9 +83,10 @@ def list_files(ctx: ToolContext, path: str = "", name: str = "*") -> str:
                 if total <= FILES_LISTED:
                     found.append(f"{file.shown} {status.st_size:,}")
     if not total:
-        return f"no file is called {name}" if name != "*" else "no files"
+        return (f"no file is called {name}" if name != "*" else "no files") + roots.closed
     more = f"\n… and {total - FILES_LISTED:,} more: name a folder" if total > FILES_LISTED else ""
-    return f"{total:,} file{'' if total == 1 else 's'}\n" + "\n".join(found) + more
+    head = f"{total:,} file{'' if total == 1 else 's'}{roots.closed}"
+    return f"{head}\n" + "\n".join(found) + more
 
 
 @tool(effect="none", foreign=True)
@@ -138,6 +139,7 @@ def grep_files(
     head = f"{total:,} line{'' if total == 1 else 's'} in {files:,} files"
     if skipped:
         head += f"; {skipped:,} are no text, or too large, and were not searched"
+    head += roots.closed
     if late:
         head += f"; stopped after {GREP_SECONDS:g} seconds: name a folder or file"
     if total > GREP_MATCHES:

@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -52,6 +52,14 @@ class Roots:
     def __init__(self, roots: list[Root], *, hidden: bool = False) -> None:
         self._roots = roots
         self._hidden = hidden
+        self._closed = 0
+
+    @property
+    def closed(self) -> str:
+        """For who was shown what walk() found: that there may be more."""
+        if not self._closed:
+            return ""
+        return f"; {self._closed} folder{'' if self._closed == 1 else 's'} cannot be read"
 
     @classmethod
     def of(cls, ctx: ToolContext) -> "Roots":
@@ -136,7 +144,15 @@ class Roots:
         while waiting:
             here = waiting.pop()
             folders = []
-            with self._opened(here) as folder, os.scandir(folder) as entries:
+            with ExitStack() as stack:
+                try:
+                    folder = stack.enter_context(self._opened(here))
+                except ToolFailed:
+                    if here is place:
+                        raise
+                    self._closed += 1  # one among many holds up nothing
+                    continue
+                entries = stack.enter_context(os.scandir(folder))
                 for entry in sorted(entries, key=lambda each: each.name):
                     seen += 1
                     if seen > FILES_WALKED:

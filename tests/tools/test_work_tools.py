@@ -1,5 +1,6 @@
 """Functions for real work, as an agent runs them: files, documents, pages, code, commands."""
 
+import errno
 import os
 import struct
 import threading
@@ -196,6 +197,30 @@ def test_files_are_listed_and_searched(runtime: Runtime, folder: Path) -> None:
     )
     assert "a.md:3: It is blue." in kit.run("grep_files", text=r"^It .*\.$", regex=True)
     assert "no regular expression" in kit.run("grep_files", text="(", regex=True)
+
+
+def test_a_folder_that_cannot_be_read_holds_up_no_other(
+    runtime: Runtime, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is found beside it is told, and that there may be more."""
+    (folder / "docs" / "locked").mkdir()
+    (folder / "docs" / "locked" / "z.md").write_text("Nomad.")
+    opens = os.open
+
+    def refusing(path: Any, *given: Any, **more: Any) -> int:
+        if path == "locked":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return opens(path, *given, **more)
+
+    kit = Kit(runtime, folder, "{files: {roots: [docs]}}")
+    monkeypatch.setattr(os, "open", refusing)
+    assert kit.run("list_files").startswith("3 files; 1 folder cannot be read\na.md 37")
+    assert kit.run("grep_files", text="Nomad").startswith(
+        "1 line in 1 files; 2 are no text, or too"
+    )
+    assert "; 1 folder cannot be read\n" in kit.last.text
+    assert kit.run("list_files", path="locked") == "locked: permission denied"
+    assert not kit.ok
 
 
 def test_a_document_is_read_as_text(runtime: Runtime, folder: Path) -> None:
