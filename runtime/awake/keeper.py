@@ -204,10 +204,15 @@ class Keeper:
             for agent_id, number in self._next():
                 if self._stopping or len(self._busy) >= self._at_once:
                     return
-                self._busy[agent_id] = None
-                threading.Thread(
+                turn = threading.Thread(
                     target=self._work, args=(agent_id, number), name=f"turn {number}", daemon=True
-                ).start()
+                )
+                self._busy[agent_id] = None
+                try:
+                    turn.start()
+                except BaseException:  # the machine has no more threads now
+                    del self._busy[agent_id]
+                    raise
 
     def _next(self) -> list[tuple[str, int]]:
         """Agents that may begin a turn now, each with the event that is next. One whose model

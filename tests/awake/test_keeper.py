@@ -41,6 +41,26 @@ def test_events_of_an_agent_are_handled_in_order_and_agents_run_at_once(tmp_path
         assert keeper.mailbox.all() == []
 
 
+def test_an_agent_that_found_no_thread_gets_one_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not taken for one in a turn, for ever."""
+    refused, start = list[str](), threading.Thread.start
+
+    def refusing(thread: threading.Thread) -> None:
+        if thread.name.startswith("turn ") and not refused:
+            refused.append(thread.name)
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with house(tmp_path) as home:
+        home.make("ada")
+        monkeypatch.setattr(threading.Thread, "start", refusing)
+        with home.keeper() as keeper:
+            assert keeper.submit("ada", UserMessage("hi")).result(SECONDS).text == "re hi"
+    assert refused
+
+
 @pytest.mark.parametrize(
     "event",
     [UserMessage("x", id="1"), TimerFired("t", "x"), SystemAlert("x"), AgentMessage("eva", "x")],
