@@ -264,6 +264,8 @@ def _tell(report: "Report") -> None:
         print(f"  … and {len(report.outputs) - 5:,} files more")
     for label, why in report.failures[:5]:
         print(visible(f"  failed: {label}: {why}"))
+    if (more := max(inputs["failed"], len(report.failures)) - 5) > 0:
+        print(f"  … and {more:,} more failed")
     for each in report.waiting[:5]:
         print(visible(f"  waits: {each.text} ({', '.join(each.choices)})"))
     if row.why:
@@ -276,7 +278,8 @@ def _tell(report: "Report") -> None:
         say(f"hint: run it again, or `pagemind tasks resume {row.name}`, to go on")
     elif inputs["failed"]:
         say("hint: --retry does what failed again")
-    print(f"  report: {report.path}")
+    if report.path is not None:
+        print(f"  report: {report.path}")
 
 
 def _dry(runtime: "Runtime", task: "Task", model: str | None, as_json: bool) -> int:

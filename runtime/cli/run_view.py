@@ -11,8 +11,6 @@ from pagemind.runtime.cli.render import bar, console, plural, visible
 from pagemind.runtime.settings import JSON_SCHEMA
 
 if TYPE_CHECKING:
-    from rich.live import Live
-
     from pagemind.runtime.tasks.events import TaskEvent, Watch
     from pagemind.runtime.tasks.tally import Tally
 
@@ -127,16 +125,24 @@ def _live(monotonic: Callable[[], float]) -> Iterator[View]:
         text = Text("\n".join(status(tally, monotonic())), no_wrap=True, overflow="ellipsis")
         return text
 
-    with Live(
-        get_renderable=picture, console=console(), refresh_per_second=4, transient=True
-    ) as live:
-        yield View(take, lambda: _aside(live))
-
-
-@contextmanager
-def _aside(live: "Live") -> Iterator[None]:
-    live.stop()
-    try:
-        yield
-    finally:
+    def begun() -> Live:
+        # A new one each time: a view that goes on would wipe the lines above it.
+        live = Live(get_renderable=picture, console=console(), refresh_per_second=4, transient=True)
         live.start()
+        return live
+
+    live = begun()
+
+    @contextmanager
+    def aside() -> Iterator[None]:
+        nonlocal live
+        live.stop()
+        try:
+            yield
+        finally:
+            live = begun()
+
+    try:
+        yield View(take, aside)
+    finally:
+        live.stop()

@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,8 +16,8 @@ _HINT = "set EDITOR to one that is installed, such as nano, or `code --wait`"
 
 def edited(text: str, *, name: str) -> str:
     """The text as the person saved it, without the line end that editors add. Raises UserError if
-    there is no editor, or if it fails: the text is as it was then."""
-    words = _editor()
+    there is no editor or no terminal for one, or if it fails: the text is as it was then."""
+    words = _of_their_own() or _common()
     # A name that says what it is: it stands in the editor's title.
     stem = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
     with tempfile.TemporaryDirectory(prefix="pagemind-") as folder:
@@ -37,7 +38,7 @@ def edited(text: str, *, name: str) -> str:
     return saved.removesuffix("\n")
 
 
-def _editor() -> list[str]:
+def _of_their_own() -> list[str]:
     for variable in ("VISUAL", "EDITOR"):
         if written := os.environ.get(variable, "").strip():
             try:
@@ -47,6 +48,15 @@ def _editor() -> list[str]:
             if shutil.which(words[0]) is None:
                 raise UserError(f"{variable} is {written}, which is not there", hint=_HINT)
             return words
+    return []
+
+
+def _common() -> list[str]:
+    """One that needs a terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError(
+            "an editor needs a terminal, and there is none", hint="give the text: --text TEXT or -"
+        )
     for name in _COMMON:
         if shutil.which(name):
             return [name]

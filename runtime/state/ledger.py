@@ -340,6 +340,15 @@ class Ledger:
         assert row is not None
         return row
 
+    def set_asked(self, task: str, key: str, place: str, asked: bool) -> None:
+        """Whether an attempt waits for consent: cut off then, it has called nothing."""
+        was, now = ("running", "waiting") if asked else ("waiting", "running")
+        self._db.write(
+            "UPDATE task_actions SET status = ? WHERE task = ? AND input = ? AND place = ?"
+            " AND status = ?",
+            (now, task, key, place, was),
+        )
+
     def end_action(
         self, task: str, key: str, place: str, status: str, result: Any, error: str, spent: Spent
     ) -> None:

@@ -14,7 +14,7 @@ from pagemind.runtime.settings import TASK_RETRY_MAX_SECONDS, TASK_RETRY_SECONDS
 from pagemind.runtime.state.ledger import ActionRow, Spent
 from pagemind.runtime.state.task_questions import About
 from pagemind.runtime.tasks.asking import FAILED, wants
-from pagemind.runtime.tasks.failing import ActionFailed, GivenUp, TaskStopped, Waits
+from pagemind.runtime.tasks.failing import STOPS, ActionFailed, GivenUp, TaskStopped, Waits
 from pagemind.runtime.tasks.job import Job
 from pagemind.runtime.tasks.parts import Bounds, OnError
 from pagemind.runtime.tasks.purse import Purse
@@ -167,8 +167,9 @@ class Attempts:
         job = self._job
         if status in ("running", "waiting"):  # what it began with is what it is taken up with
             row = job.ledger.action(job.id, self._key, doing.place)
-            if row is None or row.status != "running":
+            if row is None or row.status not in ("running", "waiting"):
                 return
+            status = "waiting" if row.status == "waiting" else status
             result = row.result
         job.ledger.end_action(job.id, self._key, doing.place, status, result, error, spent)
 
@@ -221,7 +222,10 @@ class Attempts:
         """Whether a call may be made. Raises Waits."""
         job = self._job
         text = f"{self._where(place)} {wants(request.name, request.arguments)}"
-        return job.asking.consent(job.ledger, job.id, self._key, place, text, request, ends=ends)
+        job.ledger.set_asked(job.id, self._key, place, True)
+        consent = job.asking.consent(job.ledger, job.id, self._key, place, text, request, ends=ends)
+        job.ledger.set_asked(job.id, self._key, place, False)
+        return consent
 
     def _where(self, place: str) -> str:
         return f"{self._label}: {place}" if self._label else place
@@ -229,7 +233,7 @@ class Attempts:
     def _end(self, doing: Doing, reason: str) -> GivenUp | TaskStopped:
         """By the policy: the input is given up, or the task."""
         if doing.policy.last == "stop":
-            return TaskStopped(f"{self._where(doing.place)}: {reason}", "on_error says stop")
+            return TaskStopped(f"{self._where(doing.place)}: {reason}", STOPS)
         return GivenUp(f"{doing.place}: {reason}")
 
 

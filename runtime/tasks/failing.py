@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+STOPS = "on_error says stop; the next run goes on there"  # the hint of what stopped a task
 Status = Literal["done", "partial", "failed", "cancelled"]
 
 

@@ -63,7 +63,9 @@ class Report:
             actions={key: actions.get(key, 0) for key in ("done", "failed", "skipped")},
             spent=ledger.spent(row.id),
             by_action=_by_action(ledger, row.id),
-            failures=tuple((each.label, each.error) for each in failed),
+            failures=tuple(
+                (each.label, each.error.removeprefix(f"{each.label}: ")) for each in failed
+            ),
             outputs=tuple(outputs.items()),
             waiting=tuple(q for q in ledger.questions.open(row.id) if not q.answer),
             limit=limit,
@@ -128,10 +130,11 @@ class Report:
         """For people."""
         row, inputs = self.row, self.inputs
         total = f" of {row.total:,}" if row.total is not None else ""
+        noun = "input" if (row.total or inputs["done"]) == 1 else "inputs"
         lines = [f"# {row.name}: {row.status}", ""]
         lines += [f"{row.why}.", ""] if row.why else []
         lines += [
-            f"{inputs['done']:,}{total} inputs done, {inputs['failed']:,} failed;"
+            f"{inputs['done']:,}{total} {noun} done, {inputs['failed']:,} failed;"
             f" {self.spent.tokens:,} tokens, {_dollars(self.spent)}. File: {row.path}",
             "",
             "| action | place | done | failed | steps | tokens | cost | seconds |",
@@ -181,7 +184,13 @@ def _by_action(ledger: Ledger, task: str) -> tuple[Cost, ...]:
         found[key] = Cost(
             place, kind, before.done + done, before.failed + failed, before.spent + spent
         )
-    return tuple(found.values())
+    return tuple(sorted(found.values(), key=lambda cost: _in_order(cost.place)))
+
+
+def _in_order(place: str) -> tuple[bool, list[tuple[int, str]]]:
+    """As the actions stand in the file: `do` before `at_end`, the second before the tenth."""
+    steps = [(int(step), "") if step.isdecimal() else (0, step) for step in place.split(".")]
+    return place.startswith("at_end"), steps
 
 
 def _usage(spent: Spent) -> dict[str, int]:

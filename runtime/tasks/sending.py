@@ -19,7 +19,7 @@ from pagemind.runtime.settings import TASK_LOSSES
 from pagemind.runtime.tasks.crew import Crew
 from pagemind.runtime.tasks.errand import Brought, Errand, own_version
 from pagemind.runtime.tasks.executors import Workers
-from pagemind.runtime.tasks.failing import TaskStopped
+from pagemind.runtime.tasks.failing import STOPS, TaskStopped
 from pagemind.runtime.tasks.handing_in import HandingIn
 from pagemind.runtime.tasks.hired import Hiring, definition_of
 from pagemind.runtime.tasks.job import Job
@@ -168,7 +168,7 @@ class Sending:
             return _Trip(begun, losses)
         reason = "its worker was lost, again and again"
         if self._job.task.spec.on_error.last == "stop":
-            raise TaskStopped(f"{begun.one.label}: {reason}", "on_error says stop")
+            raise TaskStopped(f"{begun.one.label}: {reason}", STOPS)
         self._inputs.give_up(begun.one, reason, len(self._job.task.spec.do))
         return None
 

@@ -12,7 +12,7 @@ from typing import Any
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.state.ledger import ActionRow
-from pagemind.runtime.tasks.failing import GivenUp, TaskStopped, Waits
+from pagemind.runtime.tasks.failing import STOPS, GivenUp, TaskStopped, Waits
 from pagemind.runtime.tasks.hired import Hired
 from pagemind.runtime.tasks.inputs import Input
 from pagemind.runtime.tasks.job import Job
@@ -76,7 +76,7 @@ class TakingUp:
         if one.fault:
             if task.spec.on_error.last == "stop":
                 job.ledger.end_input(job.id, one.key, "running", one.fault)
-                raise TaskStopped(f"{one.label}: {one.fault}", "on_error says stop")
+                raise TaskStopped(f"{one.label}: {one.fault}", STOPS)
             self.give_up(one, one.fault, len(task.spec.do))
             return None
         again, here = known is not None and known.status == "running", False

@@ -40,6 +40,8 @@ def test_asked_at_a_terminal(cli: Cli, task: Path) -> None:
         shown.line("skip")
         shown.expect("strict: partial. 2 inputs done, 1 failed")
         assert shown.finish() == 3
+        after = shown.raw.partition("retry, skip or stop:")[2]
+        assert "\x1b[1A" not in after.partition(" of 3")[0]  # the question stays where it stands
 
 
 def test_ctrl_c_at_a_question(cli: Cli, task: Path) -> None:

@@ -26,6 +26,9 @@ def test_a_block_is_edited_in_the_editor(cli: Cli, monkeypatch: pytest.MonkeyPat
     editor(cli.home, monkeypatch, "exit 3")
     ran = cli("memory", "edit", "ada", "human")
     assert (ran.code, "ended with code 3: human is as it was" in ran.err) == (1, True)
+    monkeypatch.delenv("EDITOR")  # one that is there wants a terminal
+    ran = cli("memory", "edit", "ada", "human")
+    assert (ran.code, "an editor needs a terminal" in ran.err, ran.out) == (1, True, "")
 
 
 def test_a_block_is_given_a_text(cli: Cli) -> None:

@@ -1,5 +1,6 @@
 """What a task may not decide a person is asked; where nobody is, it waits for an answer."""
 
+import contextlib
 from dataclasses import dataclass, field
 
 import pytest
@@ -235,6 +236,25 @@ def test_a_direct_call_waits_for_consent(guarded: Bench) -> None:
     assert human(guarded) == "Sam"
     assert guarded.run(CALLING, approval="approve").row.status == "done"
     assert human(guarded) == "Sam\none\ntwo\nthree"
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_cut_off_at_the_question_nothing_was_called(bench: Bench, end: type[BaseException]) -> None:
+    """Ctrl-C or a kill there: the next run asks for consent again, and not whether it happened."""
+
+    class Gone(ScriptedPerson):
+        def approve(self, request: ApprovalRequest) -> Consent | None:
+            raise end
+
+    bench.file("plain.yaml", PLAIN.replace("tools: [", "tools: [shell, "))
+    ring = "call: shell, with: {command: echo rung}"
+    text = f"do: [{{{ring}, save: {{file: x, text: '{{{{ result }}}}'}}}}]\n"
+    with contextlib.suppress(SystemExit):
+        assert bench.run(text, person=Gone()).row.status == "cancelled"
+    person = ScriptedPerson(allow=frozenset({"shell"}))
+    assert bench.run(text, person=person).row.status == "done"
+    assert [type(each) for each in person.asked] == [ApprovalRequest]
+    assert bench.text("x") == "rung\n"
 
 
 def test_a_function_that_is_not_allowed(guarded: Bench) -> None:

@@ -147,6 +147,7 @@ def test_stop_ends_the_task(bench: Bench) -> None:
     report = bench.run(text)
     assert report.row.status == "partial"
     assert "no" in report.row.why
+    assert report.failures == (("in.txt:2", "do.1: no"),)
     assert bench.run(text).row.status == "done"
     assert len(bench.rows()) == 3
 
@@ -252,6 +253,14 @@ def test_an_agent_of_somebody_else_is_not_taken(bench: Bench) -> None:
     )
     assert report.row.status == "done"
     assert bench.said()[-1].endswith("hi")
+
+
+def test_the_report_has_the_actions_in_their_order(bench: Bench) -> None:
+    """The second before the tenth, and what is done at the end last."""
+    says = ", ".join(f"{{say: 'a{n}'}}" for n in range(1, 12))
+    report = bench.run(f"{LINES}do: [{says}]\nat_end: [{{say: b}}]\n")
+    places = [each.place for each in report.by_action]
+    assert places == [*(f"do.{n}" for n in range(1, 12)), "at_end.1"]
 
 
 def test_the_report_says_it_all(bench: Bench) -> None:
