@@ -6,7 +6,9 @@ be one that a provider takes, and a consent may not come out of its time.
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from pagemind.runtime.message import Message, Provenance, Text, ToolCall
 from pagemind.runtime.person import ApprovalRequest
@@ -54,10 +56,8 @@ class Approvals:
     def pending(self) -> ApprovalRequest | None:
         """The call that waits, if it is still the newest thing that was said."""
         request = _stored(self._database)
-        if request is None:
-            return None
-        _, calls = self.open_calls()
-        return request if any(call.id == request.call_id for call in calls) else None
+        opening, calls = self.open_calls()
+        return request if _waits(request, opening, calls) else None
 
     def open_calls(self) -> tuple[Message | None, list[ToolCall]]:
         """The newest reply with calls, and those that have no result."""
@@ -128,10 +128,25 @@ def pending_in(state: State) -> ApprovalRequest | None:
     results: set[str | None] = set()
     for message in state.journal.newest(MAX_CALLS + 1):
         if message.role != "tool":
-            waits = {call.id for call in message.tool_calls} - results
-            return request if request.call_id in waits else None
+            open_calls = [call for call in message.tool_calls if call.id not in results]
+            return request if _waits(request, message, open_calls) else None
         results.add(message.tool_call_id)
     return None
+
+
+def _waits(
+    request: ApprovalRequest | None, opening: Message | None, calls: Sequence[ToolCall]
+) -> bool:
+    """Whether it is one of these calls of a reply. Not by its id alone: some models give the same
+    ids again and again, and a consent must not become that to another call."""
+    if request is None or opening is None or opening.turn != request.turn:
+        return False
+    asked = (request.call_id, request.name, _said(request.arguments))
+    return any((call.id, call.name, _said(call.parsed())) == asked for call in calls)
+
+
+def _said(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(dict(arguments), sort_keys=True)
 
 
 def _stored(database: Database) -> ApprovalRequest | None:

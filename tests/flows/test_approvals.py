@@ -6,10 +6,12 @@ import pytest
 from kernel_kit import agent_at, runtime_at, small
 
 from pagemind.runtime.approvals import pending_in
+from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.errors import DefinitionError, NeedsApproval, ToolFailed, UserError
 from pagemind.runtime.invariants import check_state
+from pagemind.runtime.message import Message, ToolCall
 from pagemind.runtime.person import ApprovalRequest, Consent, ScriptedPerson
 from pagemind.runtime.testing import ScriptedModel, call
 from pagemind.runtime.writer import AgentWriter
@@ -68,6 +70,22 @@ def test_a_process_killed_while_somebody_is_asked_leaves_the_call_waiting(tmp_pa
             agent.send("go")
     assert copied[0]
     assert not ran.exists()
+
+
+def test_a_consent_is_none_to_another_call_of_the_same_id(tmp_path: Path) -> None:
+    """Some models give their calls the same ids each time; what was asked about is over."""
+    with agent_at(tmp_path, ScriptedModel([call("shell", command="echo hi")]), SHELL) as agent:
+        asked = agent.send("Say hi.").pending
+        stop = CancelToken()
+        stop.cancel()
+        assert agent.approve(cancel=stop).stop_reason == "interrupted"
+        assert asked is not None
+        for turn, name in ((1, "clock_now"), (1, "shell"), (2, "shell")):
+            other = ToolCall(asked["id"], name, '{"command": "echo other"}')
+            agent.queue_manager.append(Message("assistant", (), tool_calls=(other,), turn=turn))
+            assert agent.pending() is None
+            assert pending_in(agent.state) is None
+            agent.loop.mend()
 
 
 def test_a_person_that_fails_is_one_result_and_no_consent(tmp_path: Path) -> None:
