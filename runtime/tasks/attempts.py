@@ -5,6 +5,7 @@ died is taken up with what it began with, so that the same is said again to the 
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +35,8 @@ def _nothing(why: str) -> Result:
 class Doing:
     """An action at its place. `prepare` gives what an attempt begins with (`why`: what was wrong
     with the one before); `perform` does it, told whether a process was cut off in it; `spent` is
-    what all attempts took, given their milliseconds; `accounted`: the purses know it already."""
+    what all attempts took, given their milliseconds; `accounted`: the purses know it already;
+    `alone` is held from the beginning of an attempt until the ledger has what it did."""
 
     place: str
     kind: str
@@ -45,6 +47,7 @@ class Doing:
     bounds: Bounds = field(default_factory=Bounds)
     accounted: bool = False
     tries: int = 1  # trying again what asks no model and no function changes nothing
+    alone: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 class Attempts:
@@ -73,7 +76,11 @@ class Attempts:
             self._afford(purse, doing)
             begun = self._job.clock.monotonic()
             try:
-                row, done = self._attempt(doing, number, held, why, cut_off, purse)
+                with doing.alone():
+                    begun = self._job.clock.monotonic()
+                    row, done = self._attempt(doing, number, held, why, cut_off, purse)
+                    now = self._took(doing, spent, begun)
+                    self._note_done(doing, done, now)
             except (Cancelled, KeyboardInterrupt):
                 self._note(doing, "running", None, "", self._took(doing, spent, begun))
                 raise
@@ -102,12 +109,6 @@ class Attempts:
                     wait = min(TASK_RETRY_SECONDS * 2 ** (tried - 1), TASK_RETRY_MAX_SECONDS)
                     self._job.wait(wait)
             else:
-                now = self._took(doing, spent, begun)
-                with self._job.ledger.transaction(durable=False):
-                    self._note(doing, "done", done, "", now)
-                    if "length" in done:  # what was written counts with its action, or not at all
-                        path, start, length = done["path"], done["start"], done["length"]
-                        self._job.outputs.note(path, start, length)
                 self._account(doing, purse, spent, now)
                 self._tell_done(doing, now)
                 return done
@@ -141,6 +142,13 @@ class Attempts:
         return row, doing.perform(row, cut_off, purse)
 
     # --- how it went ----------------------------------------------------------------------------
+
+    def _note_done(self, doing: Doing, done: Result, spent: Spent) -> None:
+        with self._job.ledger.transaction(durable=False):
+            self._note(doing, "done", done, "", spent)
+            if "length" in done:  # what was written counts with its action, or not at all
+                path, start, length = done["path"], done["start"], done["length"]
+                self._job.outputs.note(path, start, length)
 
     def _failed(self, doing: Doing, number: int, failed: ActionFailed, spent: Spent) -> None:
         self._note(doing, "failed", failed.result, failed.reason, spent)

@@ -274,8 +274,9 @@ class Performer:
                 "bytes": len(data),
             }
 
-        with outputs.alone():
-            self._attempts.result(Doing(place, "save", self._policy(action), perform))
+        self._attempts.result(
+            Doing(place, "save", self._policy(action), perform, alone=outputs.alone)
+        )
 
     # --- what holds -----------------------------------------------------------------------------
 

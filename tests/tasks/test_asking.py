@@ -1,6 +1,9 @@
 """What a task may not decide a person is asked; where nobody is, it waits for an answer."""
 
 import contextlib
+import threading
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -300,3 +303,35 @@ def test_asked_of_several_at_once(bench: Bench) -> None:
     report = bench.run("agents: per_input\nat_once: 3\n" + ASKING, person=person)
     assert report.inputs["failed"] == 3
     assert (len(person.asked), person.most) == (3, 1)
+
+
+def test_others_write_while_a_person_is_asked_about_a_file(bench: Bench) -> None:
+    """Who waits for an answer keeps nobody from their own files."""
+    (bench.folder / "a.out").mkdir()
+    written = bench.folder / "b.out"
+    there: list[bool] = []
+    asked = threading.Event()
+
+    def answer(request: ModelRequest) -> str:
+        if request.messages[-1].text.endswith("b"):
+            asked.wait(30)
+        return "ok"
+
+    class Slow(ScriptedPerson):
+        def ask(self, question: str, choices: Sequence[str]) -> str:
+            asked.set()
+            for _ in range(200):
+                if written.exists():
+                    break
+                time.sleep(0.05)
+            there.append(written.exists())
+            return "skip"
+
+    bench.file("in.txt", "a\nb\n")
+    text = (
+        "agents: per_input\nat_once: 2\ninputs: {lines: in.txt}\non_error: ask\n"
+        'do: [{say: "{{ input }}", save: "{{ input }}.out"}]\n'
+    )
+    bench.model = ScriptedModel(answer)
+    report = bench.run(text, person=Slow())
+    assert (there, report.inputs["done"], report.inputs["failed"]) == ([True], 1, 1)
