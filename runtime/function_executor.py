@@ -204,6 +204,10 @@ class FunctionExecutor:
         kept = ", ".join(self._blobs.keep(file.data) for file in result.files)
         return f"{result.text} (sha256 {kept})"
 
+    def answered(self, once: str) -> bool:
+        """Whether a call of this id has its answer."""
+        return bool(self._database.meta(f"{ONCE}{once}"))
+
     def forget_call(self, once: str) -> None:
         """Whoever called has noted the answer elsewhere."""
         self._database.write("DELETE FROM meta WHERE key = ?", (f"{ONCE}{once}",))

@@ -5,9 +5,10 @@ world may have happened: its outcome is unknown, and it is never repeated. So ma
 stands in the home, beside the agent's own state: an edit of a shared block, a timer.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
+from typing import Any
 
-from pagemind.runtime.message import Message, Provenance, Text, ToolCall
+from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.template import load
 
@@ -25,9 +26,8 @@ def mend(
         for call in opening.tool_calls:
             if call.id in answered:
                 continue
-            what = effect(call.name)
-            beyond = what == "world" or (what == "memory" and _in_the_home(call, shared))
-            outcome = "it may have happened" if beyond else "it did not happen"
+            apart = stands_apart(call.name, effect(call.name), call.parsed(), shared)
+            outcome = "it may have happened" if apart else "it did not happen"
             text = load("interrupted").fill(name=call.name, outcome=outcome).strip()
             queue_manager.append(
                 Message(
@@ -44,6 +44,9 @@ def mend(
             )
 
 
-def _in_the_home(call: ToolCall, shared: Container[object]) -> bool:
-    """Whether its effect is committed apart from its result."""
-    return call.name in _OF_THE_HOME or str(call.parsed().get("block")) in shared
+def stands_apart(
+    name: str, effect: str, arguments: Mapping[str, Any], shared: Container[object]
+) -> bool:
+    """Whether what a call does is committed apart from its result: in the world, or in the home."""
+    of_the_home = name in _OF_THE_HOME or str(arguments.get("block")) in shared
+    return effect == "world" or (effect == "memory" and of_the_home)

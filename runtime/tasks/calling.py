@@ -1,8 +1,9 @@
 """Calling a function of the agent directly, without its model: one attempt, done once.
 
 A function that changes memory commits with its answer, so it is done once whatever happens. One
-that changes the world cannot: cut off before its answer it is unknown whether it happened, and
-`on_unknown` says what then. Its id is the same each time, for whoever can tell by it.
+that changes the world cannot, nor can an edit of a shared block or a timer (mend.py): cut off
+before its answer it is unknown whether it happened, and `on_unknown` says what then. Its id is the
+same each time, for whoever can tell by it.
 """
 
 import json
@@ -11,6 +12,7 @@ from typing import Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import Cancelled, PagemindError, StorageError, ToolHung
+from pagemind.runtime.mend import stands_apart
 from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.tasks.asking import UNKNOWN, ByPolicy
 from pagemind.runtime.tasks.failing import ActionFailed
@@ -43,7 +45,8 @@ def call(
     `choose` says what then; `consenting` is asked where the function's rule says so."""
     assert action.call is not None
     effect = agent.loop.effect(action.call)
-    unsure = (cut_off or job.lost) and effect == "world"
+    apart = stands_apart(action.call, effect, arguments, agent.shared_blocks)
+    unsure = (cut_off or job.lost) and apart and not agent.loop.functions.answered(id)
     choice: str = action.on_unknown or job.on_unknown
     if unsure and choice == "ask":
         given = json.dumps(dict(arguments), ensure_ascii=False)[:200]

@@ -21,6 +21,7 @@ from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.journal import Journal
 from pagemind.runtime.state.ledger import Ledger
+from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.tasks.handing_in import HandingIn
 from pagemind.runtime.tasks.hired import Hiring
 from pagemind.runtime.tasks.opening import Answers
@@ -32,6 +33,7 @@ from pagemind.runtime.testing import HashingEmbedder, ScriptedModel
 OWNERS: dict[str, tuple[Any, str]] = {
     "send": (Agent, "send"),
     "call": (FunctionExecutor, "call"),
+    "share": (SharedBlocks, "change"),
     "message": (Journal, "append"),
     "write": (Outputs, "append"),
     "first write": (Ledger, "set_output"),

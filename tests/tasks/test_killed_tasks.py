@@ -104,6 +104,31 @@ def test_killed_again_and_again(folder: Path) -> None:
     whole(folder)
 
 
+SHARED = """
+inputs: {lines: in.txt}
+do:
+  - {call: core_append, with: {block: human, content: "{{ input }}"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("choice", "value"), [("skip", "Sam\none\ntwo\nthree"), ("redo", "Sam\none\ntwo\nthree\ntwo")]
+)
+def test_an_edit_of_a_shared_block_that_was_cut_off(folder: Path, choice: str, value: str) -> None:
+    """It stands in the home, apart from the call's answer: nobody knows, as of a call on the
+    world."""
+    plain = (folder / "plain.yaml").read_text(encoding="utf-8")
+    shared = plain.replace('{value: "Sam", limit: 400}', '{value: "Sam", limit: 400, shared: crew}')
+    (folder / "plain.yaml").write_text(shared, encoding="utf-8")
+    (folder / "task.yaml").write_text(HEAD + SHARED, encoding="utf-8")
+    assert run(folder, "share", "after", 2) == -9
+    assert run(folder) == 3  # ask: it waits there
+    (folder / "task.yaml").write_text(HEAD + SHARED + f"on_unknown: {choice}\n", encoding="utf-8")
+    assert run(folder, "go on") == 0
+    with Runtime(folder / "home", embedder=HashingEmbedder(16), background=False) as runtime:
+        assert runtime.shared_blocks.find("crew").value == value
+
+
 BELL = """
 inputs: {lines: in.txt}
 do:
