@@ -57,8 +57,8 @@ def test_what_was_missed_comes_to_one_event_that_counts_it(tmp_path: Path) -> No
         watch = Watch(home, "every 10 minutes")
         assert [f.missed for f in watch.after(hours=2)] == [11]
         assert watch.handle() == [
-            "Look out.\n[due Mon 2026-01-05 11:00 WET; 11 times before, from Mon 2026-01-05 09:10"
-            " WET on, it was missed]"
+            "Look out.\n[due Mon 2026-01-05 11:00 WET; missed before that: 11, the first due"
+            " Mon 2026-01-05 09:10 WET]"
         ]
         assert watch.after(minutes=9) == []
         assert [f.missed for f in watch.after(minutes=1)] == [0]
@@ -136,7 +136,7 @@ def test_a_clock_that_runs_ahead_is_a_sleep(tmp_path: Path) -> None:
     with house(tmp_path) as home:
         watch = Watch(home, "0 * * * *")
         assert [f.missed for f in watch.after(days=365)] == [1000]
-        assert "1,000 or more times before" in watch.handle()[0]
+        assert "missed before that: 1,000 or more," in watch.handle()[0]
 
 
 def test_a_timer_that_is_cancelled_meanwhile_does_not_fire(tmp_path: Path) -> None:
