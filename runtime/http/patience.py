@@ -18,7 +18,7 @@ class PatientProtocol(H11Protocol):
 
     _waiting: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)  # uvicorn narrows the type as well
         self._wait()
 
