@@ -38,7 +38,7 @@ def read_through(directory: Path, grows_by: int) -> str:
             return [following]
         return [call("core_append", block="human", content="x" * grows_by), following]
 
-    with agent_at(directory, ScriptedModel(reads), READER) as agent:  # type: ignore[arg-type]
+    with agent_at(directory, ScriptedModel(reads), READER) as agent:  # type: ignore[arg-type]  # calls and texts alike
         assert agent.send(BOOK).text == "Read."
     return " ".join(" ".join(parts.values()).split())
 

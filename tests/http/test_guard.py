@@ -255,9 +255,9 @@ def test_a_turn_that_is_cut_off_by_the_stop_goes_on_after_it(tmp_path: Path) -> 
             if held and request.purpose == "turn":
                 begun.set()
                 more["cancel"].wait(60)  # type: ignore[attr-defined]  # a CancelToken
-            return complete(request, **more)  # type: ignore[arg-type]
+            return complete(request, **more)  # type: ignore[arg-type]  # as it was called
 
-        here.house.model.complete = patient  # type: ignore[method-assign, assignment]
+        here.house.model.complete = patient  # type: ignore[method-assign, assignment]  # it can be held up
         said: list[httpx.Response] = []
         key = {"Idempotency-Key": "k"}
         first = threading.Thread(target=lambda: said.append(here.chat("a", headers=key)))

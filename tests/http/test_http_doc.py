@@ -25,7 +25,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """ada on the echoing model, as in the page."""
     home = tmp_path_factory.mktemp("home")
     with house(home) as found:
-        found.model = make_model(ModelChoice("scripted/echo", "test"), home, None)  # type: ignore[assignment]
+        found.model = make_model(ModelChoice("scripted/echo", "test"), home, None)  # type: ignore[assignment]  # a plain model
         found.runtime.create("ada", parse_definition(PLAIN))
         with served_house(found) as served:
             yield served

@@ -131,7 +131,7 @@ def function(answer: Callable[[], object], effect: str = "none") -> Callable[...
         """Does something odd."""
         return answer()  # type: ignore[return-value]  # that is what is tested
 
-    return make_tool(odd, effect=effect, seconds=0.3)  # type: ignore[return-value,arg-type]
+    return make_tool(odd, effect=effect, seconds=0.3)  # type: ignore[return-value,arg-type]  # odd on purpose
 
 
 @pytest.mark.parametrize(

@@ -310,13 +310,13 @@ def test_what_is_sent_again_after_a_kill_is_the_same_message(tmp_path: Path) -> 
         class Killed(BaseException):
             pass
 
-        answered = ada.team._joined  # type: ignore[attr-defined]
+        answered = ada.team._joined  # type: ignore[attr-defined]  # a member that is found at run time
 
         def die(turns: object) -> None:
-            ada.team._joined = answered  # type: ignore[attr-defined]
+            ada.team._joined = answered  # type: ignore[attr-defined]  # a member that is found at run time
             raise Killed
 
-        ada.team._joined = die  # type: ignore[attr-defined]
+        ada.team._joined = die  # type: ignore[attr-defined]  # a member that is found at run time
         model_of(ada).say(ask)
         with pytest.raises(Killed):
             ada.send("Ask ben.", id="1")
