@@ -11,6 +11,7 @@ from datetime import tzinfo
 from functools import partial
 from pathlib import Path
 
+from pagemind.runtime import settings
 from pagemind.runtime.archive import (
     ArchiveInfo,
     ArchiveReader,
@@ -24,6 +25,7 @@ from pagemind.runtime.memory import Memory
 from pagemind.runtime.naming import checked_archive, folded
 from pagemind.runtime.settings import ARCHIVE_WAIT_SECONDS, DEFAULT_EMBEDDING
 from pagemind.runtime.state.archives import ArchiveRegistry, RegisteredArchive
+from pagemind.runtime.state.database import version_of
 from pagemind.runtime.state.home import Home
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.write_back import WriteBack
@@ -77,9 +79,11 @@ class Archives:
     ) -> ArchiveReader:
         """Read an archive that may be written to meanwhile. Close it after use.
 
-        Raises UnknownArchive.
+        One of an older version is brought up first, after a backup: agents that search it would
+        otherwise do without. Raises UnknownArchive; ArchiveInUse, if somebody holds an old one.
         """
         registered = self.registry.find(name)
+        self._bring_up(registered)
         return ArchiveReader(
             registered,
             self.registry.folder(registered.id),
@@ -87,6 +91,17 @@ class Archives:
             embedder=embedder or self._embedder,
             zone=zone,
         )
+
+    def _bring_up(self, registered: RegisteredArchive) -> None:
+        folder = self.registry.folder(registered.id)
+        if not 0 < version_of(folder / "state.db") < settings.STATE_SCHEMA:
+            return
+        lock = self.registry.lock(registered)
+        lock.acquire(ARCHIVE_WAIT_SECONDS)
+        try:
+            State(folder, self._clock).close()
+        finally:
+            lock.release()
 
     def writer(self, name: str, *, wait: float = 0.0) -> ArchiveWriter:
         """Change an archive. Close it after use. Raises ArchiveInUse after `wait` seconds."""

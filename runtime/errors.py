@@ -20,7 +20,7 @@
     │   │   └── ExportTooNew   it was written by a newer pagemind
     │   └── LocalModelError    a model file is absent, truncated or wrong
     ├── ToolError              the model: it becomes the tool's result
-    │   ├── UnknownTool, BadArguments, ToolFailed
+    │   ├── UnknownTool, BadArguments, ToolFailed, RecordChanged
     │   └── BlockError         BlockNotFound, BlockReadOnly, BlockLimitExceeded, EditMismatch,
     │                      BlockChanged
     ├── ModelError             the loop: retry, stop, evict or re-ask        exit 4
@@ -203,6 +203,10 @@ class ToolFailed(ToolError):
 
 class ToolHung(ToolFailed):
     """The function did not answer in its time and was given up: it may still be at work."""
+
+
+class RecordChanged(ToolError):
+    """A record is not in the version that a change was planned on. Read it and plan anew."""
 
 
 class BlockError(ToolError):

@@ -29,6 +29,11 @@ class SearchFilters:
     origins: tuple[str, ...] = ()  # one of message.Origin
     ids: tuple[str, ...] = ()  # one of these short ids: m42, a7, p17
     without: tuple[str, ...] = ()  # none of these: what asks now would be its own best hit
+    kinds: tuple[str, ...] = ()  # of passages: note, fact, insight … (passage.KINDS)
+    standings: tuple[str, ...] = ("active",)  # of passages: where they are (passage.STANDINGS)
+    scopes: tuple[str, ...] = ()  # of passages: in one of these, or below it
+    viewer: str | None = None  # who asks: sees what is private to it; None: all that is private
+    as_of: datetime | None = None  # of passages: what was true in the world then
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,11 @@ class Hit:
     before: str = ""  # of a long text: what stands right before `text` …
     after: str = ""  # … and right after it, some sentences each
     archive: str = ""  # the shared archive it stands in; `id` is then handbook:a7
+    kind: str = ""  # of a passage: note, fact, insight …
+    scope: str = ""
+    valid_from: datetime | None = None  # when it is true in the world …
+    valid_to: datetime | None = None
+    superseded_by: str | None = None  # … and what took its place
 
 
 @dataclass(frozen=True, slots=True)

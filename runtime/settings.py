@@ -11,7 +11,7 @@ from pagemind.runtime.written_path import expanded
 
 # --- versions of what is stored -----------------------------------------------------------------
 
-STATE_SCHEMA = 2  # state.db of an agent
+STATE_SCHEMA = 3  # state.db of an agent
 HOME_SCHEMA = 3  # home.db
 TIER_SCHEMA = 1  # LanceDB tables
 JSON_SCHEMA = 1  # every --json answer

@@ -19,7 +19,7 @@ FLOORS: dict[int, str] = {
           definition_faults definition template model tokens passage outbox services core_memory
           page page_table page_tree transcript pins parts gist view when filters text_calls
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
-          image_header trace_file config exchange mcp_use recurrence""",
+          image_header trace_file config exchange mcp_use recurrence scope""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pagemind.runtime.errors import BadExport
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.message import TRUST
+from pagemind.runtime.passage import KINDS
 from pagemind.runtime.portable.tables import Table, Values, exported, table_of
+from pagemind.runtime.state.changes import OPS, STATES
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.state import State
 
@@ -22,7 +24,9 @@ _JSON = {
     "epochs": {"blocks": "object", "pins": "array object"},
     "steps": {"settings": "object"},
     "passages": {"tags": "array", "metadata": "object", "sources": "array"},
-    "passage_versions": {"tags": "array", "metadata": "object"},
+    "passage_versions": {"tags": "array", "metadata": "object", "facets": "object"},
+    "changes": {"body": "object", "sources": "array"},
+    "segments": {"keywords": "array"},
     "pages": {"keywords": "array"},
     "gist_versions": {"keywords": "array"},
     "documents": {"numbers": "array"},
@@ -35,6 +39,11 @@ _WORDS = {
     ("block_versions", "origin"): tuple(TRUST),
     ("passages", "origin"): tuple(TRUST),
     ("passages", "status"): ("active", "pending", "retired"),
+    ("passages", "kind"): KINDS,
+    ("changes", "origin"): tuple(TRUST),
+    ("changes", "state"): STATES,
+    ("changes", "op"): OPS,
+    ("lineage", "how"): ("from", "evidence", "supersedes", "merged", "promoted"),
     ("passage_versions", "status"): ("active", "pending", "retired"),
     ("pages", "kind"): ("page", "directory"),
 }
@@ -49,7 +58,7 @@ _META = {
     "part_tokens": r"\d{1,9}",
     "model": r"[^\x00-\x1f]{0,300}",
 }
-_TIME = re.compile(r"(?:^|_)at$|^last_accessed$")
+_TIME = re.compile(r"(?:^|_)at$|^last_accessed$|^last_visit$|^valid_(?:from|to)$")
 _RFC3339 = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]*Z"
 _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 

@@ -35,6 +35,14 @@ EXPORTED = (
     "pins",
     "pin_versions",
     "accesses",
+    "lineage",
+    "links",
+    "entities",
+    "entity_names",
+    "changes",
+    "segments",
+    "segment_pages",
+    "tallies",
     "calibration",
     "inbox",
     "speakers",
@@ -59,7 +67,8 @@ META_LEFT_OUT = frozenset(
         "writer_epoch",
     }
 )
-SEQUENCES = ("messages", "passages", "inbox")  # whose numbers are never used again
+# Whose numbers are never used again.
+SEQUENCES = ("messages", "passages", "inbox", "entities", "changes", "segments")
 _BATCH = 64  # rows read at once: any of them may be a long text
 
 Kind = Literal["text", "integer", "real"]

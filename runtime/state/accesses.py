@@ -13,6 +13,7 @@ from pagemind.runtime.services import Hit
 from pagemind.runtime.settings import HEAT_HIT
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.pages import Pages
+from pagemind.runtime.state.segments import Segments
 
 
 class Accesses:
@@ -22,12 +23,14 @@ class Accesses:
         self._db = database
         self._clock = clock
         self._pages = Pages(database, clock)
+        self._segments = Segments(database, clock)
 
     def record(self, tier: Tier, keys: Sequence[int]) -> None:
         """These were shown now."""
         at = rfc3339(self._clock.now())
         self._db.write_many(
-            "INSERT OR REPLACE INTO accesses (tier, key, at) VALUES (?,?,?)",
+            "INSERT INTO accesses (tier, key, at) VALUES (?,?,?) ON CONFLICT (tier, key)"
+            " DO UPDATE SET at = excluded.at, visits = visits + 1",
             [(tier, key, at) for key in keys],
         )
 
@@ -44,9 +47,18 @@ class Accesses:
             self.record(tier, some)
         for page in sorted(pages - {""}):
             self._pages.warm(int(page[1:]), HEAT_HIT)
+        self._segments.visit([int(page[1:]) for page in pages - {""}])
 
     def read(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
         """When each was last shown; those never shown are left out."""
         assert tier.isalpha()  # one of three words: rows_in takes no values but the keys
         rows = self._db.rows_in(f"SELECT key, at FROM accesses WHERE tier = '{tier}' AND key", keys)
         return {row["key"]: parse_rfc3339(row["at"]) for row in rows}
+
+    def visits(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, int]:
+        """How often each was shown; those never shown are left out."""
+        assert tier.isalpha()
+        rows = self._db.rows_in(
+            f"SELECT key, visits FROM accesses WHERE tier = '{tier}' AND key", keys
+        )
+        return {row["key"]: int(row["visits"]) for row in rows}

@@ -8,11 +8,16 @@ from datetime import datetime
 from typing import Any
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
+from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.message import Provenance, Status
-from pagemind.runtime.passage import Passage
+from pagemind.runtime.passage import Facets, Passage, RecordKind
+from pagemind.runtime.state import facet_columns
 from pagemind.runtime.state.blocks import BlockVersion
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.lineage import Lineage
 from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
+
+_NOTE = Facets()
 
 
 def digest(text: str) -> str:
@@ -26,6 +31,7 @@ class Passages:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self._lineage = Lineage(database, clock)
 
     def insert(
         self,
@@ -39,17 +45,22 @@ class Passages:
         author: str,
         id: str | None = None,
         created_at: datetime | None = None,
+        facets: Facets = _NOTE,
+        reason: str = "inserted",
     ) -> tuple[Passage, bool]:
-        """The stored passage and True, or the active one with the same text and False.
+        """The stored passage and True, or the active one that says the same and False: the same
+        text of the same kind, for the same scope and owner, that still holds.
 
         What comes out of a file has its time, and an id: the one with that id, retired or not, is
-        the same.
+        the same. Its sources become its lineage.
         """
         db = self._db
         with db.transaction():
             same = db.one(
-                "SELECT * FROM passages WHERE digest = ? AND status = 'active' OR id = ? LIMIT 1",
-                (digest(text), id or ""),
+                "SELECT * FROM passages WHERE digest = ? AND status = 'active' AND kind = ?"
+                " AND scope = ? AND owner = ? AND key = ? AND valid_to IS NULL"
+                " AND superseded_by IS NULL AND cold = 0 OR id = ? LIMIT 1",
+                (digest(text), facets.kind, facets.scope, facets.owner, facets.key, id or ""),
             )
             if same:
                 return passage_of(same), False
@@ -65,11 +76,13 @@ class Passages:
                 created_at=created_at or now,
                 updated_at=now,
                 provenance=provenance,
+                facets=facets,
             )
             number = db.write(
                 "INSERT INTO passages (id, text, digest, tags, importance, metadata, version, seq,"
-                " created_at, updated_at, origin, origin_detail, trust, status, sources)"
-                " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                " created_at, updated_at, origin, origin_detail, trust, status, sources,"
+                f" {', '.join(facet_columns.COLUMNS)})"
+                f" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?{',?' * len(facet_columns.COLUMNS)})",
                 (
                     passage.id,
                     text,
@@ -82,10 +95,12 @@ class Passages:
                     rfc3339(created_at or now),
                     rfc3339(now),
                     *columns_of(provenance),
+                    *facet_columns.columns_of(facets),
                 ),
             )
             passage = replace(passage, number=number)
-            self._keep_version(passage, author, "inserted", seq)
+            self._keep_version(passage, author, reason, seq)
+            self._lineage.add(passage.short_id, provenance.sources, "from", seq=seq)
         return passage, True
 
     def edit(
@@ -97,16 +112,20 @@ class Passages:
         importance: float | None = None,
         no_importance: bool = False,
         metadata: Mapping[str, Any] | None = None,
+        facets: Facets | None = None,
+        base: int | None = None,
         author: str,
         reason: str,
         seq: int,
     ) -> Passage | None:
         """A new version, in which what is None stays as it was (`no_importance` takes that away);
-        None if there is no active passage of that number."""
+        None if there is no active passage of that number. Raises RecordChanged if it is not of the
+        version `base` any more."""
         with self._db.transaction():
             found = self.get([number]).get(number)
             if found is None or found.provenance.status == "retired":
                 return None
+            _check_base(found, base)
             changed = replace(
                 found,
                 text=found.text if text is None else text,
@@ -115,6 +134,7 @@ class Passages:
                 if importance is None and not no_importance
                 else importance,
                 metadata=found.metadata if metadata is None else dict(metadata),
+                facets=found.facets if facets is None else facets,
                 version=found.version + 1,
                 updated_at=self._clock.now(),
             )
@@ -123,13 +143,22 @@ class Passages:
         return changed
 
     def set_status(
-        self, number: int, status: Status, *, author: str, reason: str, seq: int
+        self,
+        number: int,
+        status: Status,
+        *,
+        base: int | None = None,
+        author: str,
+        reason: str,
+        seq: int,
     ) -> Passage | None:
-        """Retire a passage, or bring it back; None if there is none of that number."""
+        """Retire a passage, or bring it back; None if there is none of that number. Raises
+        RecordChanged as edit()."""
         with self._db.transaction():
             found = self.get([number]).get(number)
             if found is None or found.provenance.status == status:
                 return None
+            _check_base(found, base)
             changed = replace(
                 found,
                 version=found.version + 1,
@@ -163,15 +192,8 @@ class Passages:
             )
             then = replace(now, provenance=replace(now.provenance, status="retired"))
             if row is not None:
-                then = replace(
-                    now,
-                    text=row["text"],
-                    tags=tuple(json.loads(row["tags"])),
-                    importance=row["importance"],
-                    metadata=json.loads(row["metadata"]),
-                    provenance=replace(now.provenance, status=row["status"]),
-                )
-            if then == now:
+                then = _as_version(now, row)
+            if replace(then, version=now.version, updated_at=now.updated_at) == now:
                 return None
             then = replace(then, version=now.version + 1, updated_at=self._clock.now())
             by = self._db.one(
@@ -187,7 +209,8 @@ class Passages:
         assert passage.updated_at is not None
         self._db.write(
             "UPDATE passages SET text = ?, digest = ?, tags = ?, importance = ?, metadata = ?,"
-            " version = ?, updated_at = ?, status = ? WHERE number = ?",
+            " version = ?, updated_at = ?, status = ?,"
+            f" {', '.join(f'{name} = ?' for name in facet_columns.COLUMNS)} WHERE number = ?",
             (
                 passage.text,
                 digest(passage.text),
@@ -197,6 +220,7 @@ class Passages:
                 passage.version,
                 rfc3339(passage.updated_at),
                 passage.provenance.status,
+                *facet_columns.columns_of(passage.facets),
                 passage.number,
             ),
         )
@@ -204,7 +228,7 @@ class Passages:
     def _keep_version(self, passage: Passage, author: str, reason: str, seq: int) -> None:
         assert passage.updated_at is not None
         self._db.write(
-            "INSERT INTO passage_versions VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO passage_versions VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 passage.number,
                 passage.version,
@@ -217,6 +241,7 @@ class Passages:
                 author,
                 reason,
                 seq,
+                facet_columns.facets_json(passage.facets),
             ),
         )
         op = "delete" if passage.provenance.status == "retired" else "put"
@@ -232,14 +257,47 @@ class Passages:
             found[row["number"]] = passage_of(row)
         return found
 
-    def newest(self, limit: int, *, before: int | None = None) -> list[Passage]:
-        """Active passages, newest first."""
+    def newest(
+        self, limit: int, *, before: int | None = None, kind: RecordKind | None = None
+    ) -> list[Passage]:
+        """Active passages, of one kind or all, newest first; those that no longer hold among
+        them."""
         rows = self._db.rows(
             "SELECT * FROM passages WHERE status = 'active' AND number < ?"
-            " ORDER BY number DESC LIMIT ?",
-            (before if before is not None else 1 << 62, limit),
+            " AND (? IS NULL OR kind = ?) ORDER BY number DESC LIMIT ?",
+            (before if before is not None else 1 << 62, kind, kind, limit),
         )
         return [passage_of(row) for row in rows]
+
+    def named(self, kind: RecordKind, scope: str, key: str) -> Passage | None:
+        """The active record of a key in a scope that still holds."""
+        row = self._db.one(
+            "SELECT * FROM passages WHERE kind = ? AND scope = ? AND key = ? AND key <> ''"
+            " AND status <> 'retired' AND valid_to IS NULL AND superseded_by IS NULL"
+            " ORDER BY number DESC LIMIT 1",
+            (kind, scope, key),
+        )
+        return passage_of(row) if row else None
+
+    def superseded_by(self, number: int) -> list[Passage]:
+        """The records whose place this one took."""
+        rows = self._db.rows(
+            "SELECT * FROM passages WHERE superseded_by = ? ORDER BY number", (number,)
+        )
+        return [passage_of(row) for row in rows]
+
+    def as_known(self, number: int, at: datetime) -> Passage | None:
+        """A record as it was believed at a time: the newest version of then; None if there was
+        none, or it was retired."""
+        row = self._db.one(
+            "SELECT * FROM passage_versions WHERE number = ? AND at <= ?"
+            " ORDER BY version DESC LIMIT 1",
+            (number, rfc3339(at)),
+        )
+        now = self.get([number]).get(number)
+        if row is None or now is None or row["status"] == "retired":
+            return None
+        return _as_version(now, row)
 
     def after(self, number: int, limit: int) -> list[Passage]:
         """Active passages that follow a number, oldest first."""
@@ -288,4 +346,28 @@ def passage_of(row: Row) -> Passage:
         updated_at=parse_rfc3339(row["updated_at"]),
         last_accessed=parse_rfc3339(row["last_accessed"]) if row["last_accessed"] else None,
         provenance=provenance_of(row),
+        facets=facet_columns.facets_of(row),
     )
+
+
+def _as_version(passage: Passage, row: Row) -> Passage:
+    """A passage as one of its versions (a row of passage_versions) has it."""
+    return replace(
+        passage,
+        text=row["text"],
+        tags=tuple(json.loads(row["tags"])),
+        importance=row["importance"],
+        metadata=json.loads(row["metadata"]),
+        version=row["version"],
+        updated_at=parse_rfc3339(row["at"]),
+        provenance=replace(passage.provenance, status=row["status"]),
+        facets=facet_columns.facets_from(row["facets"]),
+    )
+
+
+def _check_base(passage: Passage, base: int | None) -> None:
+    if base is not None and passage.version != base:
+        raise RecordChanged(
+            f"{passage.short_id} is version {passage.version} now; the change was planned on"
+            f" version {base}"
+        )

@@ -5,7 +5,9 @@ numbers, provenance, lines, epochs and steps, versions of blocks, passages, summ
 Times are RFC 3339 in UTC; lists and mappings are JSON.
 """
 
-STATE = """
+from pagemind.runtime.state.semantic_schema import FACETS, FROM_2, SEMANTIC
+
+STATE = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 -- Every message ever, append only. seq is gapless, never reused, and the only order.
@@ -103,7 +105,7 @@ CREATE TABLE turns (
     stop_reason TEXT,
     reasons TEXT NOT NULL DEFAULT '[]',
     reply_seqs TEXT NOT NULL DEFAULT '[]',
-    result TEXT NOT NULL DEFAULT '{}'
+    result TEXT NOT NULL DEFAULT '{{}}'
 );
 
 -- One row for each flush or change of the prompt's head; `seq` is the newest one then.
@@ -128,7 +130,7 @@ CREATE TABLE steps (
     epoch INTEGER NOT NULL,
     at TEXT NOT NULL,
     model TEXT NOT NULL,
-    settings TEXT NOT NULL DEFAULT '{}',
+    settings TEXT NOT NULL DEFAULT '{{}}',
     last_seq INTEGER NOT NULL,
     prefetch_sha256 TEXT NOT NULL DEFAULT '',
     request_sha256 TEXT NOT NULL DEFAULT '',
@@ -184,8 +186,7 @@ CREATE TABLE passages (
     origin_detail TEXT NOT NULL DEFAULT '',
     trust INTEGER NOT NULL,
     status TEXT NOT NULL,
-    sources TEXT NOT NULL DEFAULT '[]'
-);
+    sources TEXT NOT NULL DEFAULT '[]',{FACETS});
 CREATE INDEX passages_digest ON passages (digest);
 CREATE TABLE passage_versions (
     number INTEGER NOT NULL,
@@ -199,6 +200,7 @@ CREATE TABLE passage_versions (
     author TEXT NOT NULL,
     reason TEXT NOT NULL,
     seq INTEGER NOT NULL,
+    facets TEXT NOT NULL DEFAULT '{{}}',
     PRIMARY KEY (number, version)
 ) WITHOUT ROWID;
 CREATE INDEX passage_versions_seq ON passage_versions (seq);
@@ -274,6 +276,7 @@ CREATE TABLE accesses (
     tier TEXT NOT NULL,
     key INTEGER NOT NULL,
     at TEXT NOT NULL,
+    visits INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (tier, key)
 ) WITHOUT ROWID;
 
@@ -320,7 +323,7 @@ CREATE TABLE calibration (
     samples INTEGER NOT NULL,
     at TEXT NOT NULL
 ) WITHOUT ROWID;
-"""
+{SEMANTIC}"""
 
 # From version n to n + 1: statements run in one transaction after an automatic backup.
 STATE_MIGRATIONS: dict[int, str] = {
@@ -382,4 +385,5 @@ CREATE TABLE document_versions (
 ) WITHOUT ROWID;
 CREATE INDEX document_versions_seq ON document_versions (seq);
 """,
+    2: FROM_2,
 }

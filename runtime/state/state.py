@@ -9,14 +9,20 @@ from pagemind.runtime.state import schema
 from pagemind.runtime.state.accesses import Accesses
 from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.blocks import Blocks
+from pagemind.runtime.state.changes import Changes
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.documents import Documents
+from pagemind.runtime.state.entities import Entities
 from pagemind.runtime.state.history import History
 from pagemind.runtime.state.journal import Journal
+from pagemind.runtime.state.lineage import Lineage
+from pagemind.runtime.state.links import Links
 from pagemind.runtime.state.outbox import StateOutbox
 from pagemind.runtime.state.pages import Pages
 from pagemind.runtime.state.passages import Passages
 from pagemind.runtime.state.pins import Pins
+from pagemind.runtime.state.segments import Segments
+from pagemind.runtime.state.tallies import Tallies
 from pagemind.runtime.state.turns import Turns
 from pagemind.runtime.tokens import Calibration
 
@@ -43,6 +49,12 @@ class State:
         self.accesses = Accesses(self.database, clock)
         self.turns = Turns(self.database, clock)
         self.history = History(self.database, clock)
+        self.lineage = Lineage(self.database, clock)
+        self.links = Links(self.database, clock)
+        self.entities = Entities(self.database, clock)
+        self.changes = Changes(self.database, clock)
+        self.segments = Segments(self.database, clock)
+        self.tallies = Tallies(self.database, clock)
         self.blobs = Blobs(folder)
         self.outbox = StateOutbox(self.database, self.journal, self.passages, self.pages)
 

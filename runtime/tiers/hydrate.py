@@ -1,6 +1,6 @@
 """Hydration: ranked rows become Hits with the text as the authority has it now."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -47,8 +47,15 @@ class Ranked:
         return int(self.match.parent[1:])
 
 
-def hydrate(tier: Tier, ranked: Iterable[Ranked], limit: int) -> list[Hit]:
-    """The first `limit` hits, one for each parent; what the authority no longer has is skipped."""
+def any_passage(passage: Passage) -> bool:
+    return True
+
+
+def hydrate(
+    tier: Tier, ranked: Iterable[Ranked], limit: int, keep: Callable[[Passage], bool] = any_passage
+) -> list[Hit]:
+    """The first `limit` hits, one for each parent; what the authority no longer has is skipped,
+    and passages that are not to be kept."""
     firsts: dict[tuple[str, str], Ranked] = {}
     for each in ranked:
         firsts.setdefault(each.candidate.parent, each)
@@ -57,7 +64,10 @@ def hydrate(tier: Tier, ranked: Iterable[Ranked], limit: int) -> list[Hit]:
     while waiting and len(hits) < limit:
         batch, waiting = waiting[:limit], waiting[limit:]
         known = _read(tier, batch)
-        hits.extend(_hit(known[key], each) for each in batch if (key := _key(each)) in known)
+        for each in batch:
+            found = known.get(_key(each))
+            if found is not None and (not isinstance(found, Passage) or keep(found)):
+                hits.append(_hit(found, each))
     return hits[:limit]
 
 
@@ -115,6 +125,7 @@ def _of_message(view: View, message: Message, ranked: Ranked) -> Hit:
 
 
 def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
+    facets = passage.facets
     return Hit(
         id=ranked.id,
         archive=ranked.candidate.source.archive,
@@ -127,6 +138,11 @@ def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
         said_at=passage.created_at,
         tags=passage.tags,
         importance=passage.importance,
+        kind=facets.kind,
+        scope=facets.scope,
+        valid_from=facets.valid_from,
+        valid_to=facets.valid_to,
+        superseded_by=f"a{facets.superseded_by}" if facets.superseded_by else None,
         scores=ranked.scores,
         cosine=ranked.cosine,
     )

@@ -11,8 +11,15 @@ from datetime import UTC, datetime
 
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.outbox import Tier
+from pagemind.runtime.scope import ROOT
 from pagemind.runtime.services import SearchFilters
-from pagemind.runtime.tiers.schema import TierRow
+from pagemind.runtime.tiers.schema import (
+    PRIVATE,
+    TierRow,
+    owner_tag,
+    row_kind,
+    scope_tag,
+)
 
 _LETTERS: Mapping[Tier, str] = {"recall": "m", "archival": "a", "pages": "p"}
 
@@ -66,6 +73,9 @@ class RowFilter:
     parents: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
     statuses: tuple[str, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    scopes: tuple[str, ...] = ()  # in one of these or below it; none: in any
+    viewer: str | None = None  # sees what is private to it; None: all
     seqs: tuple[tuple[int, int], ...] | None = None  # ranges, both ends included
     first_parts: bool = False
 
@@ -80,6 +90,7 @@ class RowFilter:
             ("id", self.ids),
             ("status", self.statuses),
             ("origin", self.origins),
+            ("kind", self.kinds),
         ):
             if values is not None:
                 terms.append(any_of(column, values))
@@ -91,6 +102,12 @@ class RowFilter:
         if self.any_tags:
             listed = ", ".join(quote(tag) for tag in self.any_tags)
             terms.append(f"array_has_any(tags, make_array({listed}))")
+        if self.scopes:
+            listed = ", ".join(quote(tag) for tag in map(scope_tag, self.scopes))
+            terms.append(f"array_has_any(tags, make_array({listed}))")
+        if self.viewer is not None:
+            own = quote(owner_tag(self.viewer))
+            terms.append(f"(NOT array_has(tags, {quote(PRIVATE)}) OR array_has(tags, {own}))")
         if self.importance_from is not None:
             terms.append(f"importance >= CAST({self.importance_from!r} AS FLOAT)")
         if self.importance_to is not None:
@@ -114,10 +131,17 @@ class RowFilter:
             and all(tag in row.tags for tag in self.tags)
             and (not self.any_tags or any(tag in row.tags for tag in self.any_tags))
             and (self.origins is None or row.origin in self.origins)
+            and (self.kinds is None or row.kind in self.kinds)
+            and (not self.scopes or any(scope_tag(each) in row.tags for each in self.scopes))
+            and self._sees(row)
             and self._weighs(row.importance)
             and (self.seqs is None or any(low <= row.seq <= high for low, high in self.seqs))
             and (not self.first_parts or row.part == 1)
         )
+
+    def _sees(self, row: TierRow) -> bool:
+        public = self.viewer is None or PRIVATE not in row.tags
+        return public or owner_tag(self.viewer or "") in row.tags
 
     def _weighs(self, importance: float | None) -> bool:
         low, high = self.importance_from, self.importance_to
@@ -147,6 +171,8 @@ def where_of(
         parents = _parents(filters.ids, tier, archive)
         if not parents:
             return None
+    if tier != "archival" and (filters.kinds or filters.scopes or filters.as_of is not None):
+        return None  # only passages have them
     if tier != "recall" and (filters.role is not None or filters.speaker is not None):
         return None  # only messages have them
     if filters.speaker is not None:
@@ -165,9 +191,18 @@ def where_of(
         importance_to=filters.importance_to,
         origins=filters.origins or None,
         parents=parents,
-        statuses=("active",),
+        statuses=_standings(filters) if tier == "archival" else ("active",),
+        kinds=tuple(map(row_kind, filters.kinds)) if filters.kinds else None,
+        scopes=() if ROOT in filters.scopes else filters.scopes,
+        viewer=filters.viewer if tier == "archival" else None,
         seqs=None if live is None or tier == "archival" else tuple(live),
     )
+
+
+def _standings(filters: SearchFilters) -> tuple[str, ...]:
+    """What was true once may not be any more."""
+    past = filters.as_of is not None and "past" not in filters.standings
+    return (*filters.standings, "past") if past else filters.standings
 
 
 def _parents(ids: Sequence[str], tier: Tier, archive: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.outbox import OutboxItem
 from pagemind.runtime.page import Page
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.scope import chain
 from pagemind.runtime.settings import TEXT_RECIPE, TIER_SCHEMA
 from pagemind.runtime.tiers.recipe import before_text, chunks, grams_text, line_text, spoken
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _ECHOES = frozenset({*names(), SPEAK})
 LEXICAL = ("line", "lines", "grams")
 _IDENTITY = b"pagemind.embedding"
+HIDDEN = "\x02"  # what tags begin with that rows have and their passages have not
+PRIVATE = f"{HIDDEN}private"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,28 @@ def rows_of_message(
     return rows
 
 
+def row_kind(kind: str) -> str:
+    """A passage's kind as its rows say it: plain ones are as old as the tables."""
+    return "passage" if kind == "note" else kind
+
+
+def scope_tag(scope: str) -> str:
+    """The hidden tag of what is in a scope or below it."""
+    return f"{HIDDEN}in:{scope}"
+
+
+def owner_tag(owner: str) -> str:
+    """The hidden tag of what is private to one."""
+    return f"{HIDDEN}of:{owner}"
+
+
+def sight_tags(passage: Passage) -> tuple[str, ...]:
+    """Who may see a passage, as hidden tags: matched before ranking, in tables of any age."""
+    facets = passage.facets
+    scopes = tuple(scope_tag(each) for each in chain(facets.scope))
+    return (*scopes, PRIVATE, owner_tag(facets.owner)) if facets.owner else scopes
+
+
 def rows_of_passage(passage: Passage, zone: tzinfo = UTC) -> list[TierRow]:
     """The rows of a passage without vectors. Its tags are indexed with each chunk."""
     texts = chunks(passage.text)
@@ -130,11 +155,11 @@ def rows_of_passage(passage: Passage, zone: tzinfo = UTC) -> list[TierRow]:
             conversation=0,
             role="",
             speaker="",
-            kind="passage",
+            kind=row_kind(passage.kind),
             origin=passage.provenance.origin,
             trust=passage.provenance.trust,
-            status=passage.provenance.status,
-            tags=passage.tags,
+            status=passage.standing,
+            tags=(*(tag for tag in passage.tags if tag[:1] != HIDDEN), *sight_tags(passage)),
             importance=passage.importance,
             metadata=json.dumps(passage.metadata, ensure_ascii=False, sort_keys=True, default=str),
             said_at=passage.created_at,

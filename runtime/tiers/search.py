@@ -13,6 +13,7 @@ from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Tier
+from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Hit, SearchFilters, SearchResult
 from pagemind.runtime.settings import (
     SEARCH_OVERFETCH,
@@ -32,12 +33,14 @@ from pagemind.runtime.tiers.legs import (
     gather,
 )
 from pagemind.runtime.tiers.ranking import Asked, features, order
-from pagemind.runtime.tiers.row_filter import RowFilter, where_of
+from pagemind.runtime.tiers.row_filter import where_of
 from pagemind.runtime.tiers.store import TierStore
 from pagemind.runtime.tiers.tail import match_of
 from pagemind.runtime.tiers.vector_cache import VectorCache
 from pagemind.runtime.tiers.view import View
 from pagemind.runtime.when import find_spans
+
+_ALL = SearchFilters()
 
 
 class Search:
@@ -102,23 +105,26 @@ class Search:
             for place in places
             if len(place.tail.parents) >= SEARCH_TAIL
         ]
+        keep = _current(filters, self._now())
         if query is None:
             ranked, more = _newest(tier, places, limit)
         else:
             words = clean_text(query)[:SEARCH_QUERY_CHARS].strip()
             ranked, more = self._best(tier, words, places, speakers)
         if chosen is not None and query is not None:
-            hits = self._composed(tier, ranked, chosen, limit)
+            hits = self._composed(tier, ranked, chosen, limit, keep)
         else:
-            hits = hydrate(tier, ranked, limit)
+            hits = hydrate(tier, ranked, limit, keep)
         return SearchResult(tuple(hits), sum(totals), tuple(dict.fromkeys(warnings + more)))
 
-    def near(self, text: str, limit: int = 3) -> list[tuple[str, float]]:
+    def near(
+        self, text: str, limit: int = 3, filters: SearchFilters = _ALL
+    ) -> list[tuple[str, float]]:
         """Passages whose meaning is closest to a text: short ids and cosines. Empty where no
         embedder works."""
-        if self._vectors is None:
+        where = where_of(filters, "archival") if self._vectors is not None else None
+        if where is None or self._vectors is None:
             return []
-        where = RowFilter(statuses=("active",))
         total = self._own.view.count("archival")
         place = Place.at(self._own, "archival", where, self._zone, total)
         legs = Legs("archival")
@@ -145,10 +151,15 @@ class Search:
         return ranked, legs.warnings
 
     def _composed(
-        self, tier: Tier, ranked: Sequence[Ranked], chosen: Ranking, limit: int
+        self,
+        tier: Tier,
+        ranked: Sequence[Ranked],
+        chosen: Ranking,
+        limit: int,
+        keep: Callable[[Passage], bool],
     ) -> list[Hit]:
         """The best candidates in the order of another ranking."""
-        hits = hydrate(tier, ranked, SEARCH_OVERFETCH)
+        hits = hydrate(tier, ranked, SEARCH_OVERFETCH, keep)
         cosines: dict[str, float] = {}
         for each in ranked:
             if each.cosine is not None:
@@ -160,6 +171,21 @@ class Search:
 
     def _local_now(self) -> datetime:
         return self._now().astimezone(self._zone)
+
+
+def _current(filters: SearchFilters, now: datetime) -> Callable[[Passage], bool]:
+    """Whether a passage is true at the time that is asked about, which may be other than it was
+    when its row was written."""
+    at, past = filters.as_of or now, "past" in filters.standings
+
+    def keep(passage: Passage) -> bool:
+        facets = passage.facets
+        fresh = facets.expires_at is None or now < facets.expires_at
+        if filters.as_of is None and past:
+            return fresh
+        return fresh and passage.holds(at)
+
+    return keep
 
 
 def _newest(tier: Tier, places: Sequence[Place], limit: int) -> tuple[list[Ranked], list[str]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.tiers.row_filter import RowFilter, quote, where_of
-from pagemind.runtime.tiers.schema import TierRow
+from pagemind.runtime.tiers.schema import PRIVATE, TierRow, owner_tag, scope_tag
 from pagemind.runtime.tiers.store import TierStore
 
 NASTY = (
@@ -42,6 +42,10 @@ def row(i: int) -> TierRow:
     """Row i of a small world in which every value occurs with every kind of other."""
     name = NASTY[i % len(NASTY)]
     tags = tuple(NASTY[(i + k) % len(NASTY)] for k in range(i % 3))
+    if i % 4 == 1:
+        tags += (scope_tag(f"/{name}"),)
+    if i % 5 == 2:
+        tags += (PRIVATE, owner_tag(name))
     return TierRow(
         *(f"m{i}.{i % 2 + 1}", f"m{i}", i % 2 + 1, 2, i, i, i % 4),
         *(("user", "assistant", "tool")[i % 3], name, "talk", ("user", "model", name)[i % 3], 100),
@@ -81,6 +85,9 @@ filters = st.builds(
     ids=st.none(),
     statuses=st.none() | st.lists(names | st.just("active"), max_size=3).map(tuple),
     seqs=st.none() | st.lists(ranges, max_size=3).map(tuple),
+    kinds=st.none() | st.lists(names | st.just("talk"), max_size=2).map(tuple),
+    scopes=st.lists(names.map(lambda name: f"/{name}"), max_size=2).map(tuple),
+    viewer=st.none() | names,
     first_parts=st.booleans(),
 )
 

@@ -1,0 +1,209 @@
+"""Planned changes of memory on disk: each is a row before it is made, so that a crash between the
+plan and the act loses neither, and a person can look at it first.
+
+    candidate   found, not yet compared with what is known
+    planned     decided, not yet made          pending   waits for a person
+    applied, noop, rejected, stale             done: made; nothing to do; refused; overtaken
+    dead        could not be decided or made, after several attempts; kept with the error
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, get_args
+
+from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
+from pagemind.runtime.message import Origin
+from pagemind.runtime.state.database import Database, Row
+
+Op = Literal["", "add", "update", "supersede", "delete", "noop", "block", "prompt", "skill"]
+ChangeState = Literal[
+    "candidate", "planned", "pending", "applied", "noop", "rejected", "stale", "dead"
+]
+OPEN: Final[tuple[ChangeState, ...]] = ("candidate", "planned", "pending")
+STATES: Final[tuple[ChangeState, ...]] = get_args(ChangeState)
+OPS: Final[tuple[Op, ...]] = get_args(Op)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`body` is what the record, block or prompt would be; `base` the version of `target` that it
+    was planned on; `result` what it became (a12, human@5)."""
+
+    number: int
+    job: str
+    op: Op
+    target: str
+    base: int | None
+    body: Mapping[str, Any]
+    why: str
+    sources: tuple[str, ...]
+    origin: Origin
+    trust: int
+    state: ChangeState
+    attempts: int
+    error: str
+    result: str
+    seq: int
+    at: datetime
+    decided_at: datetime | None
+    decided_by: str
+
+    @property
+    def short_id(self) -> str:
+        return f"c{self.number}"
+
+
+class Changes:
+    """Of one agent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._db = database
+        self._clock = clock
+
+    def add(
+        self,
+        job: str,
+        op: Op,
+        body: Mapping[str, Any],
+        *,
+        state: ChangeState,
+        seq: int,
+        target: str = "",
+        base: int | None = None,
+        why: str = "",
+        sources: Sequence[str] = (),
+        origin: Origin = "model",
+        trust: int,
+    ) -> Change:
+        number = self._db.write(
+            "INSERT INTO changes (job, op, target, base, body, why, sources, origin, trust, state,"
+            " seq, at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                job,
+                op,
+                target,
+                base,
+                json.dumps(dict(body), ensure_ascii=False),
+                why,
+                json.dumps(list(sources)),
+                origin,
+                trust,
+                state,
+                seq,
+                rfc3339(self._clock.now()),
+            ),
+        )
+        found = self.get(number)
+        assert found is not None
+        return found
+
+    def plan(
+        self,
+        number: int,
+        op: Op,
+        *,
+        state: ChangeState = "planned",
+        target: str = "",
+        base: int | None = None,
+        body: Mapping[str, Any] | None = None,
+        why: str | None = None,
+    ) -> None:
+        """What is to be done is decided; a body or reason of None stays."""
+        self._db.write(
+            "UPDATE changes SET op = ?, state = ?, target = ?, base = ?,"
+            " body = coalesce(?, body), why = coalesce(?, why), error = '' WHERE number = ?",
+            (
+                op,
+                state,
+                target,
+                base,
+                None if body is None else json.dumps(dict(body), ensure_ascii=False),
+                why,
+                number,
+            ),
+        )
+
+    def settle(
+        self, number: int, state: ChangeState, *, by: str, result: str = "", error: str = ""
+    ) -> None:
+        """It is done, one way or another."""
+        self._db.write(
+            "UPDATE changes SET state = ?, result = ?, error = ?, decided_at = ?, decided_by = ?"
+            " WHERE number = ?",
+            (state, result, error, rfc3339(self._clock.now()), by, number),
+        )
+
+    def failed(self, number: int, error: str, *, most: int) -> ChangeState:
+        """One attempt more has failed; after `most` of them it is dead. What it is now."""
+        with self._db.transaction():
+            self._db.write(
+                "UPDATE changes SET attempts = attempts + 1, error = ?,"
+                " state = CASE WHEN attempts + 1 >= ? THEN 'dead' ELSE state END WHERE number = ?",
+                (error, most, number),
+            )
+            found = self.get(number)
+        assert found is not None
+        return found.state
+
+    def retry(self, number: int) -> None:
+        """A dead one is tried anew, from where it was decided or found."""
+        self._db.write(
+            "UPDATE changes SET attempts = 0, error = '', state ="
+            " CASE WHEN op = '' THEN 'candidate' ELSE 'planned' END"
+            " WHERE number = ? AND state = 'dead'",
+            (number,),
+        )
+
+    def get(self, number: int) -> Change | None:
+        row = self._db.one("SELECT * FROM changes WHERE number = ?", (number,))
+        return _change(row) if row else None
+
+    def in_state(
+        self, *states: ChangeState, job: str | None = None, limit: int = 1 << 62
+    ) -> list[Change]:
+        """The oldest first."""
+        marks = ", ".join("?" * len(states))
+        rows = self._db.rows(
+            f"SELECT * FROM changes WHERE state IN ({marks}) AND (? IS NULL OR job = ?)"
+            " ORDER BY number LIMIT ?",
+            (*states, job, job, limit),
+        )
+        return [_change(row) for row in rows]
+
+    def of(self, target: str) -> list[Change]:
+        """Those that were meant for a record or block, or made it, the oldest first."""
+        rows = self._db.rows(
+            "SELECT * FROM changes WHERE target = ? OR result = ? ORDER BY number",
+            (target, target),
+        )
+        return [_change(row) for row in rows]
+
+    def counts(self) -> dict[ChangeState, int]:
+        """How many are in each state that has any."""
+        rows = self._db.rows("SELECT state, count(*) AS n FROM changes GROUP BY state")
+        return {row["state"]: row["n"] for row in rows}
+
+
+def _change(row: Row) -> Change:
+    return Change(
+        number=row["number"],
+        job=row["job"],
+        op=row["op"],
+        target=row["target"],
+        base=row["base"],
+        body=json.loads(row["body"]),
+        why=row["why"],
+        sources=tuple(json.loads(row["sources"])),
+        origin=row["origin"],
+        trust=row["trust"],
+        state=row["state"],
+        attempts=row["attempts"],
+        error=row["error"],
+        result=row["result"],
+        seq=row["seq"],
+        at=parse_rfc3339(row["at"]),
+        decided_at=parse_rfc3339(row["decided_at"]) if row["decided_at"] else None,
+        decided_by=row["decided_by"],
+    )

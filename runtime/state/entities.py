@@ -1,0 +1,71 @@
+"""Entities on disk: whom and what facts are about, and the names that lead to each.
+
+A name leads to one entity at most; `key` is the name made plain (the caller's `plain`). Which name
+means which entity is decided elsewhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pagemind.runtime.clock import Clock, rfc3339
+from pagemind.runtime.state.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """`name` is how it was first called; `names` are all that lead to it."""
+
+    number: int
+    name: str
+    names: tuple[str, ...]
+
+
+class Entities:
+    """Of one agent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._db = database
+        self._clock = clock
+
+    def find(self, key: str) -> int | None:
+        """The entity that a plain name leads to."""
+        row = self._db.one("SELECT entity FROM entity_names WHERE key = ?", (key,))
+        return int(row["entity"]) if row else None
+
+    def make(self, name: str, key: str, *, seq: int) -> int:
+        """A new entity with its first name; its number."""
+        at = rfc3339(self._clock.now())
+        with self._db.transaction():
+            number = self._db.write(
+                "INSERT INTO entities (name, at, seq) VALUES (?,?,?)", (name, at, seq)
+            )
+            self._db.write(
+                "INSERT INTO entity_names VALUES (?,?,?,?,?)", (key, number, name, "first", at)
+            )
+        return number
+
+    def also(self, number: int, name: str, key: str, *, how: str) -> None:
+        """Another name leads to it; one that leads elsewhere stays."""
+        self._db.write(
+            "INSERT OR IGNORE INTO entity_names VALUES (?,?,?,?,?)",
+            (key, number, name, how, rfc3339(self._clock.now())),
+        )
+
+    def get(self, numbers: Sequence[int]) -> dict[int, Entity]:
+        names: dict[int, list[str]] = {}
+        for row in self._db.rows_in("SELECT * FROM entity_names WHERE entity", numbers):
+            names.setdefault(row["entity"], []).append(row["name"])
+        return {
+            row["number"]: Entity(row["number"], row["name"], tuple(names.get(row["number"], ())))
+            for row in self._db.rows_in("SELECT * FROM entities WHERE number", numbers)
+        }
+
+    def keys(self) -> list[tuple[str, int]]:
+        """Every plain name with its entity."""
+        return [
+            (row["key"], row["entity"])
+            for row in self._db.rows("SELECT key, entity FROM entity_names ORDER BY key")
+        ]
+
+    def count(self) -> int:
+        return self._db.number("SELECT count(*) FROM entities")

@@ -1,0 +1,78 @@
+"""Lineage on disk: which derived thing came from which, by short ids.
+
+m42 is a message, a7 a record, p17 a page, d3 a directory, s3 a summary, t12 a turn, seg4 a segment,
+block:human a block. What a page or a summary covers, and which messages a turn has, stands in their
+own tables: lineage_walk.py knows both.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
+from pagemind.runtime.state.database import Database, Row
+
+# from: made out of it; evidence: an insight that rests on it; supersedes: took its place; merged:
+# says what it said, too; promoted: lifted from the mid-term view.
+How = Literal["from", "evidence", "supersedes", "merged", "promoted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One step of descent; `version` is that of the derived thing."""
+
+    derived: str
+    source: str
+    how: How
+    version: int
+    seq: int
+    at: datetime
+
+
+class Lineage:
+    """Of one agent."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._db = database
+        self._clock = clock
+
+    def add(
+        self, derived: str, sources: Iterable[str], how: How, *, seq: int, version: int = 1
+    ) -> None:
+        """These are sources of it; what is known already stays."""
+        at = rfc3339(self._clock.now())
+        self._db.write_many(
+            "INSERT OR IGNORE INTO lineage VALUES (?,?,?,?,?,?)",
+            [(derived, source, how, version, seq, at) for source in sources if source != derived],
+        )
+
+    def sources_of(self, derived: str) -> list[Edge]:
+        """What it came from, the oldest first."""
+        return _edges(
+            self._db.rows(
+                "SELECT * FROM lineage WHERE derived = ? ORDER BY seq, version, source", (derived,)
+            )
+        )
+
+    def derived_of(self, source: str) -> list[Edge]:
+        """What came from it, the oldest first."""
+        return _edges(
+            self._db.rows(
+                "SELECT * FROM lineage WHERE source = ? ORDER BY seq, version, derived", (source,)
+            )
+        )
+
+
+def _edges(rows: Iterable[Row]) -> list[Edge]:
+    return [
+        Edge(
+            row["derived"],
+            row["source"],
+            row["how"],
+            row["version"],
+            row["seq"],
+            parse_rfc3339(row["at"]),
+        )
+        for row in rows
+    ]
