@@ -35,10 +35,12 @@ from pagemind.runtime.definition_parts import (
     Protocol,
     Searching,
     Section,
+    Sleeping,
     TimerSpec,
     Timezone,
     Whole,
     Words,
+    read_sleep,
 )
 from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefinition
 from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand
@@ -107,6 +109,7 @@ class AgentDefinition(Section):
     timezone: Timezone | None = None
     schedules: tuple[TimerSpec, ...] = ()
     inbox: Words | None = None
+    sleep: Annotated[Sleeping, BeforeValidator(read_sleep)] = Sleeping()
     budget: Budget = Budget()
     limits: Limits = Limits()
     local_only: bool = False

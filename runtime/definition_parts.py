@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from pagemind.runtime import settings
-from pagemind.runtime.errors import InvalidName
+from pagemind.runtime.errors import InvalidName, UserError
 from pagemind.runtime.naming import LABEL, checked_archive
 from pagemind.runtime.recurrence import parse as parse_recurrence
 
@@ -296,6 +296,66 @@ class Budget(Section):
     """What the agent may cost; None is no bound."""
 
     day_usd: Number | None = Field(default=None, ge=0)
+
+
+class Reflecting(Section):
+    """When the worker draws insights: after memories of so much importance in sum, or so many
+    messages (after Generative Agents, arXiv 2304.03442: 150 and 100)."""
+
+    importance: Whole = Field(default=settings.REFLECT_IMPORTANCE, ge=1)
+    every: Whole = Field(default=settings.REFLECT_EVERY, ge=1)
+
+
+class Sleeping(Section):
+    """The worker that tends memory between turns. `when`: off; idle, a while after a turn; every N
+    turns; or a cron line. Without `model` the one that writes summaries is asked. `review: ask`:
+    a person looks at each change first. A job that is false is not run."""
+
+    when: Words = "off"
+    model: ModelName | None = None
+    budget: Budget = Budget()
+    review: Literal["auto", "ask"] = "auto"
+    extract: bool = True
+    reflect: Reflecting | bool = Reflecting()
+    compress: bool = True
+    promote: bool = True
+    prompts: bool = False
+
+    @field_validator("when")
+    @classmethod
+    def _is_when(cls, value: str) -> str:
+        if value in ("off", "idle") or turns_between(value):
+            return value
+        try:
+            parse_recurrence(f"cron {value}", datetime(2026, 1, 1, tzinfo=UTC), past=True)
+        except UserError as error:
+            raise ValueError(
+                f"must be off, idle, every N turns or a cron line: {error.message}"
+            ) from None
+        return value
+
+    @property
+    def turns(self) -> int | None:
+        """After how many turns, where it says so."""
+        return turns_between(self.when)
+
+    @property
+    def cron(self) -> str | None:
+        """The cron line, where it is one."""
+        return None if self.when in ("off", "idle") or self.turns else self.when
+
+
+def turns_between(when: str) -> int | None:
+    """N of `every N turns`."""
+    found = re.fullmatch(r"every\s+(\d{1,6})\s+turns?", when.strip())
+    return int(found[1]) if found and int(found[1]) else None
+
+
+def read_sleep(value: Any) -> Any:
+    """`sleep: idle` is `sleep: {when: idle}`; YAML reads a bare off as false."""
+    if value is False:
+        return {"when": "off"}
+    return {"when": value} if isinstance(value, str) else value
 
 
 class Limits(Section):

@@ -250,6 +250,21 @@ FOREIGN_BLOCK_FRACTION = 1 / 8  # of usable that an imported block may take; els
 FOREIGN_CUT_PAGES = 8  # pages' worth of imported talk that is cut at once
 SECRET_MIN_CHARS = 8  # a shorter value of a variable would be found in innocent text
 
+# --- the worker between turns (sleep) ----------------------------------------------------------
+REFLECT_IMPORTANCE = 150  # reflect when memories of this importance came in sum …
+REFLECT_EVERY = 100  # … or so many messages
+NEAR_ASKS = 0.85  # cosine from which a model is asked whether two records say the same
+NEAR_SUPERSEDES = 0.92  # … from which, of one subject, the newer takes the place unasked
+CHANGE_ATTEMPTS = 3  # failures after which a planned change is put aside
+EPISODES_OLD_DAYS = 14  # episodes older than this …
+EPISODES_MANY = 50  # … where there are more than so many, are told in short …
+EPISODES_CLUSTER = 0.25  # … by clusters within this cosine distance …
+DIGEST_IMPORTANCE = 8  # … of this importance
+SEGMENT_JOIN = 0.6  # likeness from which a page joins a segment (cosine + shared keywords)
+SEGMENT_HEAT = 5.0  # heat from which a segment is promoted
+SEGMENT_MEMORY_SECONDS = 1e7  # µ of the recency in heat (MemoryOS, arXiv 2506.06326)
+SEGMENTS = 200  # in the mid-term view; the coldest leaves
+
 # --- looking at all of it -----------------------------------------------------------------------
 
 CHRONICLE_ROWS = 500  # read at once by who reads all of an agent

@@ -1,0 +1,127 @@
+"""Job: one kind of work on an agent's memory between turns; SleepContext: what it is given.
+
+A job reads and writes under `held()`, and thinks (asks a model) outside it, so that a turn never
+waits for a model. What it plans is a row of `state.changes` before it is made; where it left off
+stands in `cursor`/`set_cursor`. It may be stopped anywhere and is taken up again.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Any, Protocol
+
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.definition_parts import Sleeping
+from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.message import Message, Provenance, Text
+from pagemind.runtime.model import Model, ModelReply, ModelRequest
+from pagemind.runtime.services import SearchFilters
+from pagemind.runtime.state.state import State
+
+_KEY = "sleep"  # of meta: a JSON object, job → where it is
+
+Near = Callable[[str, int, SearchFilters], list[tuple[str, float]]]
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run of jobs did: counts by name (added, superseded, noop, …), model calls, tokens."""
+
+    done: dict[str, int] = field(default_factory=dict)
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def count(self, name: str, many: int = 1) -> None:
+        if many:
+            self.done[name] = self.done.get(name, 0) + many
+
+
+@dataclass(slots=True)
+class SleepContext:
+    """One agent as its jobs see it.
+
+    `model` is None where no model may be asked: a job that needs one is then not due. `near` gives
+    short ids and cosines of passages, the closest first; empty where no embedder works. `held` is
+    the agent's lock; `written` has changed rows written back; `may_write` says whether the agent's
+    declared kinds let the worker write working, episodic, semantic or procedural memory.
+    """
+
+    agent: str
+    state: State
+    spec: Sleeping
+    model: Model | None
+    near: Near
+    now: Callable[[], datetime]
+    zone: tzinfo
+    count: Callable[[str], int]
+    room: Callable[[], int]  # tokens that a request of a job may have
+    held: Callable[[], AbstractContextManager[object]]
+    written: Callable[[], None]
+    report: Report = field(default_factory=Report)
+    may_write: Callable[[str], bool] = lambda kind: True
+    semantic: str = "collection"  # collection | profile | both
+    scope: str = "/"
+    affordable: Callable[[], bool] = lambda: True
+
+    @property
+    def review(self) -> bool:
+        """Whether a person looks at changes before they are made."""
+        return self.spec.review == "ask"
+
+    def ask(
+        self,
+        prompt: str,
+        *,
+        max_tokens: int,
+        schema: dict[str, Any] | None = None,
+        cancel: CancelToken,
+    ) -> ModelReply:
+        """One background call of the worker's model; counted. Raises what the model raises,
+        Cancelled among it; PagemindError where the budget is used up."""
+        assert self.model is not None
+        if not self.affordable():
+            raise PagemindError("the budget for background work is used up")
+        message = Message("user", (Text(prompt),), provenance=Provenance("runtime"))
+        reply = self.model.complete(
+            ModelRequest(
+                system=(),
+                messages=(message,),
+                max_tokens=max_tokens,
+                response_schema=schema,
+                purpose="background",
+            ),
+            cancel=cancel,
+        )
+        self.report.calls += 1
+        self.report.prompt_tokens += reply.usage.prompt_tokens
+        self.report.completion_tokens += reply.usage.completion_tokens
+        return reply
+
+    def cursor(self, job: str) -> Any:
+        """What set_cursor() kept for a job; None at first."""
+        return json.loads(self.state.database.meta(_KEY, "{}")).get(job)
+
+    def set_cursor(self, job: str, value: Any) -> None:
+        """Keep where a job is, as JSON; within the transaction that did the work."""
+        kept = json.loads(self.state.database.meta(_KEY, "{}"))
+        kept[job] = value
+        self.state.database.set_meta(_KEY, json.dumps(kept, ensure_ascii=False))
+
+
+class Job(Protocol):
+    """One kind of work."""
+
+    @property
+    def name(self) -> str:
+        """As reports, `changes.job` and YAML have it."""
+
+    def due(self, context: SleepContext) -> bool:
+        """Whether there is something to do; cheap, under the lock."""
+
+    def run(self, context: SleepContext, cancel: CancelToken) -> None:
+        """Do it, or as much as is sensible at once; outside the lock. Raises Cancelled, ModelError,
+        StorageError: nothing that was committed is undone, the rest is due again."""
