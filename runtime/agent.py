@@ -18,6 +18,7 @@ from pagemind.runtime import faces, structured
 from pagemind.runtime.agent_inbox import AgentInbox
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.attachment import attach
+from pagemind.runtime.background import Background
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.core_memory import Block
@@ -41,6 +42,8 @@ from pagemind.runtime.person import ApprovalRequest, Consent, Person
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.services import Answer, PinAnswer, Reach
 from pagemind.runtime.shared_copies import SharedCopies
+from pagemind.runtime.sleep.job import Report
+from pagemind.runtime.sleep.worker import SleepStatus, SleepWorker
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.search import Search
 from pagemind.runtime.time_machine import TimeMachine
@@ -80,6 +83,7 @@ class Agent:
         team: Teamwork,
         engine: Search,
         gists: GistWriter,
+        sleep: Callable[[threading.RLock], SleepWorker],
         notes: Callable[[], Sequence[str]] = tuple,
         closed: Callable[["Agent"], None],
     ) -> None:
@@ -99,7 +103,7 @@ class Agent:
         self._closed = closed
         self._lock = threading.RLock()
         self._idle: threading.Thread | None = None
-        self._gists = IdleGists(gists, self._lock, name=name)
+        self._between = Background(IdleGists(gists, self._lock, name=name), sleep(self._lock))
         self.closed = False
         self._inbox = AgentInbox(state, queue_manager, archival)
         self.turns = TurnRunner(
@@ -111,7 +115,7 @@ class Agent:
             prefetch=prefetch,
             limits=limits,
             team=team,
-            gists=self._gists,
+            idle=self._between,
             notes=notes,
             settle=self._settle,
         )
@@ -322,7 +326,7 @@ class Agent:
         cancel: CancelToken | None = None,
     ) -> TurnResult:
         """Handle one event to its end."""
-        self._gists.stop()  # what runs in the idle gives way
+        self._between.stop()  # what runs in the idle gives way
         with self._lock:
             self._mend()
             asked = {"do": "handle", **event_json(event), **self._follow()}
@@ -447,7 +451,7 @@ class Agent:
     @contextmanager
     def at_rest(self) -> Iterator[TimeMachine]:
         """Between two turns: nothing is said or written meanwhile."""
-        self._gists.stop()
+        self._between.stop()
         with self._lock:
             self._mend()
             yield TimeMachine(
@@ -477,7 +481,7 @@ class Agent:
         if not self._background:
             self.queue_manager.settle()
         elif not self.queue_manager.settle_due():
-            self._gists.start()
+            self._between.start()
         else:
             self._idle = threading.Thread(
                 target=self._settle_quietly, name=f"idle flush of {self.name}", daemon=True
@@ -489,7 +493,7 @@ class Agent:
             try:
                 self.queue_manager.observer = self.turns.watch
                 self.queue_manager.settle()
-                self._gists.start()
+                self._between.start()
             except Exception:
                 # The next turn flushes again and reports; here is nobody to tell.
                 _log.warning("idle flush failed", exc_info=True)
@@ -502,14 +506,26 @@ class Agent:
 
     def write_gists(self, cancel: CancelToken | None = None) -> bool:
         """Ask a model now for better gists of some pages, as the idle does; whether it gave any."""
-        return self._gists.write(cancel or CancelToken())
+        return self._between.gists.write(cancel or CancelToken())
+
+    def sleep(self, cancel: CancelToken | None = None) -> Report:
+        """Tend memory now, whatever the definition says about when: every job that is due; what was
+        done. Turns wait only while something is written."""
+        with self._lock:
+            self._mend()
+        return self._between.sleep.run(cancel)
+
+    def sleep_status(self) -> SleepStatus:
+        """What the sleep-time worker is up to."""
+        return self._between.sleep.status()
 
     def close(self) -> None:
         """Let the agent go: unwritten rows are carried over, the lock is released. Idempotent."""
-        self._gists.stop()
+        self._between.stop()
         if self._idle is not None:
             self._idle.join()
-            self._gists.stop()  # a flush in the idle asks for them when it is done
+            self._between.stop()  # a flush in the idle asks for them when it is done
+        self._between.sleep.join()
         with self._lock:
             self.closed = True
             self._closed(self)

@@ -51,6 +51,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.shared_archives import SharedArchives
 from pagemind.runtime.shared_copies import SharedCopies
+from pagemind.runtime.sleep.room import worker_of
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.state import State
 from pagemind.runtime.summarizer import Summarizer
@@ -87,6 +88,7 @@ def boot(
     definition: AgentDefinition,
     model: Model,
     summarizer: Model | None,
+    sleeper: Model | None,
     protocol: str,
     embedder: Embedder | None,
     tools: Sequence[Tool],
@@ -100,7 +102,7 @@ def boot(
     closed: Callable[[Agent], None],
     seat: Callable[[Callable[[], object]], Teamwork],
     metered: Callable[[Model], Model] = lambda model: model,
-    spent_beside: Callable[[datetime], float] = lambda since: 0.0,
+    spent_beside: Callable[[datetime, str], float] = lambda since, purpose: 0.0,
     parts: Parts = ALL,
     servers: Servers | None = None,
 ) -> Agent:
@@ -261,7 +263,7 @@ def boot(
         approvals=approvals,
         heartbeat=protocol == "heartbeat",
         day_budget=definition.budget.day_usd,
-        spent_beside=spent_beside,
+        spent_beside=lambda since: spent_beside(since, ""),
         zone=zone,
     )
 
@@ -294,6 +296,20 @@ def boot(
             counter.count,
             window=lambda: _summary_window(writer, full),
             affordable=lambda: (left := loop.day_left()) is None or left > 0,
+        ),
+        sleep=lambda lock: worker_of(
+            name=name,
+            state=state,
+            definition=definition,
+            model=metered(sleeper) if sleeper is not None else writer,
+            near=engine.near,
+            zone=zone,
+            count=counter.count,
+            window=lambda: _summary_window(sleeper or writer, full),
+            written=written,
+            left=loop.day_left,
+            spent=lambda since: spent_beside(since, "background"),
+            lock=lock,
         ),
         notes=lambda: [
             *shared.warnings(),

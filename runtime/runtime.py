@@ -256,12 +256,8 @@ class Runtime:
                     self.home.set_model(registered.id, model)
             else:
                 chosen, protocol = model, definition.protocol
-            summarizer = None
-            if named := definition.summarizer_name:
-                writer = ModelChoice(named, "summarizer")
-                if definition.local_only:
-                    require_local(writer, definition.name)
-                summarizer = self._model(writer, None)[0]
+            summarizer = self._beside(definition.summarizer_name, "summarizer", definition)
+            sleeper = self._beside(definition.sleep.model, "sleep.model", definition)
             embedder = self._embedder_of(definition)
             if isinstance(embedder, MeteredEmbedder):
                 embedder = embedder.of(registered.name)
@@ -273,6 +269,7 @@ class Runtime:
                 recording.opened(model=chosen, protocol=protocol, tools=tools, parts=self._parts)
                 chosen = recording.model(chosen)
                 summarizer = recording.model(summarizer) if summarizer else None
+                sleeper = recording.model(sleeper) if sleeper else None
                 tools = [recording.tool(each) for each in tools]
             agent = boot(
                 name=registered.name,
@@ -281,6 +278,7 @@ class Runtime:
                 definition=definition,
                 model=chosen,
                 summarizer=summarizer,
+                sleeper=sleeper,
                 protocol=protocol,
                 embedder=embedder,
                 tools=tools,
@@ -295,7 +293,7 @@ class Runtime:
                 closed=self._let_go,
                 seat=partial(Seat, self.post, registered, state),
                 metered=lambda model: MeteredModel(model, registered.name, self.spending.tell),
-                spent_beside=lambda since: self.spending.cost_since(registered.name, since),
+                spent_beside=partial(self.spending.cost_since, registered.name),
                 servers=servers,
             )
             observer: Observer = ignore
@@ -311,6 +309,15 @@ class Runtime:
             self._write_back.unregister(registered.id)
             state.close()
             raise
+
+    def _beside(self, named: str | None, source: str, definition: AgentDefinition) -> Model | None:
+        """The model that a definition names for what is no turn."""
+        if not named:
+            return None
+        choice = ModelChoice(named, source)
+        if definition.local_only:
+            require_local(choice, definition.name)
+        return self._model(choice, None)[0]
 
     def _recording(
         self, registered: Registered, state: State, definition: AgentDefinition

@@ -251,6 +251,9 @@ FOREIGN_CUT_PAGES = 8  # pages' worth of imported talk that is cut at once
 SECRET_MIN_CHARS = 8  # a shorter value of a variable would be found in innocent text
 
 # --- the worker between turns (sleep) ----------------------------------------------------------
+SLEEP_IDLE_SECONDS = 4.0  # without a turn before the worker begins: after the gists
+SLEEP_LEAST_TOKENS = 1024  # of a request of the worker, whatever the window
+SLEEP_LOOK_SECONDS = 30.0  # how often `up` looks whose worker's time has come
 REFLECT_IMPORTANCE = 150  # reflect when memories of this importance came in sum …
 REFLECT_EVERY = 100  # … or so many messages
 NEAR_ASKS = 0.85  # cosine from which a model is asked whether two records say the same

@@ -16,7 +16,7 @@ turn_started
 ├── tool_returned            id, name, ok, ms, text
 └── turn_ended               stop_reason
 
-gists_written and gists_failed tell at the next turn's start what was done in the idle before it.
+gists_written, gists_failed and slept tell at the next turn's start what was done before it.
 
 Who watches an agent rather than a turn (Agent.watch) is also told what was asked of it and which
 messages were stored. Trace files have some kinds more, which recorder.py writes.
@@ -44,6 +44,7 @@ TraceKind = Literal[
     "turn_ended",
     "gists_written",  # ids of the pages that got a better line, and those asked about
     "gists_failed",
+    "slept",  # done: counts by name; calls; notes on what failed
 ]
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pagemind.runtime.approvals import WaitsForApproval
+from pagemind.runtime.background import Background
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errand import Errand, Teamwork
 from pagemind.runtime.errors import Cancelled, IdTaken, ModelError, PagemindError
 from pagemind.runtime.event import Event
 from pagemind.runtime.heartbeat import wants_heartbeat
-from pagemind.runtime.idle_gists import IdleGists
 from pagemind.runtime.intake import message_of
 from pagemind.runtime.loop import INTERRUPTED, Loop
 from pagemind.runtime.main_context import MainContext, Prefetched
@@ -51,7 +51,7 @@ class TurnRunner:
         prefetch: Prefetch,
         limits: TurnLimits,
         team: Teamwork,
-        gists: IdleGists,
+        idle: Background,
         notes: Callable[[], Sequence[str]],
         settle: Callable[[], None],
     ) -> None:
@@ -63,7 +63,7 @@ class TurnRunner:
         self.prefetch = prefetch
         self.limits = limits
         self._team = team
-        self._gists = gists
+        self._background = idle
         self._notes = notes
         self._noted: frozenset[str] = frozenset()
         self._settle = settle
@@ -163,14 +163,14 @@ class TurnRunner:
         cancel: CancelToken,
         consent: Consent | None = None,
     ) -> TurnResult:
-        self._gists.stop()
+        self._background.stop()
         self._team.begin(turn)
         observer = self._queue_manager.observer = both(self.watch, observer)
         error: ModelError | None = None
         try:
             begun = {"turn": turn.number, "conversation": turn.conversation}
             observer(TraceEvent("turn_started", {**begun, "model": self._loop.caller.model.name}))
-            usage, done = self._gists.collect()
+            usage, done = self._background.collect()
             turn.background += usage
             for event in done:
                 observer(event)

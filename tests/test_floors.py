@@ -22,7 +22,8 @@ FLOORS: dict[int, str] = {
           image_header trace_file config exchange mcp_use recurrence scope""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
-    4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor deadline
+    4: """summarizer gist_writer idle_gists background flush queue_manager tool function_executor
+          deadline
           approvals turn_rules earlier acceptance usual_words shared_copies shared_archives
           archival_memory
           core_editor attachment page_reader page_finder passage_reader part_size pinning

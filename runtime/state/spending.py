@@ -140,13 +140,15 @@ class Spending:
         days = summed(hours, lambda s: (s.day, s.agent, s.model, s.purpose))
         return sorted(days, key=lambda s: (s.day, s.agent, s.model, s.purpose))
 
-    def cost_since(self, agent: str, at: datetime) -> float:
-        """US dollars of known cost that were spent for an agent since the hour of a time."""
+    def cost_since(self, agent: str, at: datetime, purpose: str = "") -> float:
+        """US dollars of known cost that were spent for an agent since the hour of a time, on one
+        purpose or all."""
         if not self._there():  # what waits to be written cost nothing
             return 0.0
         row = self._db.one(
-            "SELECT sum(cost) AS cost FROM spending WHERE agent = ? AND hour >= ?",
-            (agent, f"{at.astimezone(UTC):%Y-%m-%dT%H}"),
+            "SELECT sum(cost) AS cost FROM spending WHERE agent = ? AND hour >= ?"
+            " AND (? = '' OR purpose = ?)",
+            (agent, f"{at.astimezone(UTC):%Y-%m-%dT%H}", purpose, purpose),
         )
         return float(row["cost"] or 0.0) if row else 0.0
 

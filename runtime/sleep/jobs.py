@@ -1,0 +1,11 @@
+"""The jobs of the worker, in the order in which they run: what is written first is compared,
+linked and reflected on in the same sleep."""
+
+from pagemind.runtime.definition_parts import Sleeping
+from pagemind.runtime.sleep.job import Job
+
+
+def jobs_of(spec: Sleeping) -> list[Job]:
+    """Those that a definition asks for."""
+    jobs: list[Job] = []
+    return jobs
