@@ -13,9 +13,11 @@ from pagemind.runtime.clock import Clock, LocalZone
 from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.definition_parts import BlockSpec
 from pagemind.runtime.earlier import Earlier
 from pagemind.runtime.errand import Teamwork
 from pagemind.runtime.function_executor import FunctionExecutor
+from pagemind.runtime.function_names import ALL_GROUPS, names
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import with_heartbeat
 from pagemind.runtime.loop import Loop
@@ -32,6 +34,7 @@ from pagemind.runtime.paging import Paging
 from pagemind.runtime.part_size import PartSize
 from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.passage_reader import PassageReader
+from pagemind.runtime.permitted import Permitted
 from pagemind.runtime.prefetch import Lookup, Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
 from pagemind.runtime.queue_manager import QueueManager
@@ -71,13 +74,17 @@ def first_blocks(state: State, definition: AgentDefinition, without: Collection[
         if label in without:
             continue
         state.blocks.save(
-            Block(label, spec.value, spec.limit, spec.description, spec.read_only),
+            _block(label, spec),
             author="definition",
             reason="created",
             seq=0,
             origin="operator",
             trust=None,
         )
+
+
+def _block(label: str, spec: BlockSpec) -> Block:
+    return Block(label, spec.value, spec.limit, spec.description, spec.read_only)
 
 
 def boot(
@@ -157,6 +164,7 @@ def boot(
     near = engine.near if definition.embedding.startswith("local/") else None
     archival = ArchivalMemory(state, passages, written=written, near=near)
     editor = CoreEditor(state, core, shared=copies)
+    may = Permitted(definition.memory)
 
     team = seat(lambda: agent.follow_within())
 
@@ -174,21 +182,23 @@ def boot(
     def tool_context(call_id: str, turn: int) -> ToolContext:
         return ToolContext(
             agent=name,
-            core=editor,
+            core=may.core(editor),
             # What was asked in this turn would be its own best answer.
-            recall=TierSearch("recall", engine, lambda: context.said_in(turn)),
-            archival=archival,
-            pages=Paging(
-                reader=pages,
-                passages=whole,
-                finder=finder,
-                pinning=queue_manager.pinning,
-                shown=lambda: context.queue,
-                own=lambda: context.said_in(turn),
-                share=lambda: int(room() * PAGE_INS_FRACTION),
-                count=counter.count,
-                searching="page_find" if finds else "recall_search",
-                turn=turn,
+            recall=may.recall(TierSearch("recall", engine, lambda: context.said_in(turn))),
+            archival=may.archival(archival),
+            pages=may.pages(
+                Paging(
+                    reader=pages,
+                    passages=may.passages(whole),
+                    finder=finder,
+                    pinning=queue_manager.pinning,
+                    shown=lambda: context.queue,
+                    own=lambda: context.said_in(turn),
+                    share=lambda: int(room() * PAGE_INS_FRACTION),
+                    count=counter.count,
+                    searching="page_find" if finds else "recall_search",
+                    turn=turn,
+                )
             ),
             now=lambda: clock.now().astimezone(zone),
             result_tokens=min(RESULT_PART_TOKENS, max(64, int(room() * PAGE_IN_FRACTION))),
@@ -228,12 +238,21 @@ def boot(
     wanted = definition.prefetch
     prefetcher = Prefetcher(
         [
-            Lookup(archival.search, wanted.archival, lambda: not (named or archival.count())),
+            Lookup(
+                archival.search,
+                wanted.archival * may.reads("semantic"),
+                lambda: not (named or archival.count()),
+            ),
             # What was said is in the window until the first flush.
-            Lookup(recall.search, wanted.recall, lambda: not state.pages.count()),
+            Lookup(
+                recall.search,
+                wanted.recall * may.reads("episodic"),
+                lambda: not state.pages.count(),
+            ),
             Lookup(
                 TierSearch("pages", engine).search,
-                0 if guided else wanted.pages,  # a guided model is given facts, not where to look
+                # A guided model is given facts, not where to look.
+                0 if guided else wanted.pages * may.reads("episodic"),
                 lambda: not state.pages.count(),
                 spare=True,  # where the words themselves are found, nobody needs to be told where
             ),
@@ -344,7 +363,7 @@ def registry_of(
         chosen = [tool for tool in chosen if tool.name in GUIDED_FUNCTIONS]
     if protocol == "heartbeat":
         chosen = with_heartbeat([send_message, *chosen])
-    return ToolRegistry(chosen)
+    return ToolRegistry(chosen, withheld=definition.memory.forbidden(names(ALL_GROUPS)))
 
 
 def _closed_note(name: str, definition: AgentDefinition) -> list[str]:
@@ -359,7 +378,8 @@ def core_of(state: State, definition: AgentDefinition, protocol: str) -> CoreMem
     """Core memory as the prompt will show it once the queue manager has loaded. A guided model
     reads what was noted from the blocks: for it they are always current."""
     live = protocol == "guided" or definition.prompt.refresh_blocks == "on_edit"
-    return CoreMemory(state.blocks.all(), live=live)
+    blocks = state.blocks.all() if definition.memory.reads("working") else []
+    return CoreMemory(blocks, live=live, profiles=definition.profiles)
 
 
 def tools_cost(protocol: str) -> int | None:
@@ -419,12 +439,10 @@ def check_fits(definition: AgentDefinition, protocol: str, counter: TokenCounter
     """
     tokens = definition.context_window
     assert tokens is not None
-    blocks = [
-        Block(label, spec.value, spec.limit, spec.description, spec.read_only)
-        for label, spec in definition.blocks.items()
-    ]
+    blocks = [_block(label, spec) for label, spec in definition.blocks.items()]
+    core = CoreMemory(blocks, profiles=definition.profiles)
     schemas = registry_of(definition, protocol).schemas()
-    context = MainContext(definition.instructions(protocol), CoreMemory(blocks), schemas, counter)
+    context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
     usable = window(tokens, "definition", definition.output_reserve).usable
     check_room(measure(context.sections(), usable, Thresholds()), tokens)

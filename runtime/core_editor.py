@@ -1,18 +1,22 @@
 """Core memory as tools and people edit it: each edit is stored as a version, then shown.
 
 Implements services.Core. The in-memory blocks follow the commit, so that a failed transaction
-leaves both as they were. An edit of a shared block is an edit for all who share it.
+leaves both as they were. An edit of a shared block is an edit for all who share it; one of a
+profile is held to its schema.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from pagemind.runtime.core_memory import Block, CoreMemory
-from pagemind.runtime.errors import NotFound
+from pagemind.runtime.errors import EditMismatch, NotFound
 from pagemind.runtime.message import Message, Origin, Provenance, Text, clean_text
 from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
+
+_REASON = 60  # characters of a path, in the history of a block
 
 
 class CoreEditor:
@@ -46,16 +50,51 @@ class CoreEditor:
 
     def append(self, block: str, content: str) -> str:
         content = clean_text(content)
-        return self._change(self._to_edit(block), lambda b: b.appended(content), "append")
+        to_edit = self._text(self._to_edit(block))
+        return self._change(to_edit, lambda b: b.appended(content), "append")
 
     def edit(self, block: str, old_text: str, new_text: str) -> str:
         old, new = clean_text(old_text), clean_text(new_text)
-        return self._change(self._to_edit(block), lambda b: b.edited(old, new), "edit")
+        to_edit = self._text(self._to_edit(block))
+        return self._change(to_edit, lambda b: b.edited(old, new), "edit")
 
     def rewrite(self, block: str, content: str) -> str:
         content = clean_text(content)
+        return self._rewrite(self._to_edit(block), content, "rewrite", by_person=False)
+
+    def set(self, block: str, path: str, value: Any) -> str:
+        """Set one field of a profile, or delete it with None."""
         to_edit = self._to_edit(block)
-        return self._change(to_edit, lambda b: b.with_value(content), "rewrite", whole=True)
+        profile = self._core.profiles.get(block)
+        if profile is None:
+            named = ", ".join(self._core.profiles) or "none"
+            raise EditMismatch(
+                f"{block} is text, not a profile: use core_append or core_edit. Profiles: {named}."
+            )
+        patch = {path: value}
+        reason = f"{'delete' if value is None else 'set'} {clean_text(path)[:_REASON]}"
+        return self._change(
+            to_edit, lambda b: b.with_value(profile.patched(b.value, patch)), reason
+        )
+
+    def _text(self, block: Block) -> Block:
+        """Raises EditMismatch for a profile: its JSON is not edited as text."""
+        if block.label in self._core.profiles:
+            raise EditMismatch(
+                f"{block.label} is a profile (JSON): use core_set with the path of a field, such as"
+                " pets[0].name, or notes[-] for one more in a list"
+            )
+        return block
+
+    def _rewrite(self, block: Block, content: str, reason: str, *, by_person: bool) -> str:
+        profile = self._core.profiles.get(block.label)
+
+        def rewritten(now: Block) -> Block:
+            if profile is None:
+                return now.with_value(content)
+            return now.with_value(profile.rewritten(now.value, content, by_person=by_person))
+
+        return self._change(block, rewritten, reason, whole=True)
 
     def _to_edit(self, label: str) -> Block:
         """As it is stored: an earlier edit of the same transaction is not in the window yet."""
@@ -63,8 +102,7 @@ class CoreEditor:
 
     def replace(self, block: str, content: str, reason: str = "rewrite") -> str:
         """Give a block a new value, as a person does: also one that the model may not edit."""
-        content, current = clean_text(content), self._core.get(block)
-        return self._change(current, lambda b: b.with_value(content), reason, whole=True)
+        return self._rewrite(self._core.get(block), clean_text(content), reason, by_person=True)
 
     def put(self, block: Block, reason: str) -> str:
         """Store a block as it is, a new one too: it came out of a file."""

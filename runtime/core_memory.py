@@ -15,6 +15,7 @@ from pagemind.runtime.errors import (
     BlockReadOnly,
     EditMismatch,
 )
+from pagemind.runtime.profile import Profile
 from pagemind.runtime.template import load
 
 
@@ -89,9 +90,17 @@ def _not_found(block: Block, old: str) -> str:
 
 class CoreMemory:
     """The blocks of one agent, in order. With `live` an edit is shown at once; without, when
-    refresh() is called: the blocks are current, and render() shows what was current then."""
+    refresh() is called: the blocks are current, and render() shows what was current then.
+    `profiles` are those of its blocks that hold JSON."""
 
-    def __init__(self, blocks: Iterable[Block] = (), *, live: bool = True) -> None:
+    def __init__(
+        self,
+        blocks: Iterable[Block] = (),
+        *,
+        live: bool = True,
+        profiles: Mapping[str, Profile] | None = None,
+    ) -> None:
+        self.profiles = dict(profiles or {})
         self._blocks = {block.label: block for block in blocks}
         self._shown = dict(self._blocks)
         self.live = live
@@ -154,14 +163,31 @@ class CoreMemory:
     def _text(self, blocks: Mapping[str, Block]) -> str:
         if not blocks:
             return ""
-        lines = "\n".join(["<core_memory>", *map(_render, blocks.values()), "</core_memory>"])
+        lines = "\n".join(
+            [
+                "<core_memory>",
+                *(_render(each, each.label in self.profiles) for each in blocks.values()),
+                "</core_memory>",
+            ]
+        )
         prompt = load("core_memory") if self.live else load("core_memory_on_flush")
         return prompt.fill(blocks=lines).strip()
 
 
-def _render(block: Block) -> str:
+def misfits(blocks: Iterable[Block], profiles: Mapping[str, Profile]) -> dict[str, str]:
+    """What of each block does not fit its profile: its schema has changed, say."""
+    found = {
+        block.label: profiles[block.label].faults_of(block.value)
+        for block in blocks
+        if block.label in profiles
+    }
+    return {label: "; ".join(faults) for label, faults in found.items() if faults}
+
+
+def _render(block: Block, profile: bool) -> str:
     about = f" description={quoteattr(block.description)}" if block.description else ""
     flag = ' read_only="true"' if block.read_only else ""
+    flag += ' format="json"' if profile else ""
     # A value must not be able to close its own fence.
     value = block.value.replace("</block", "<\\/block").replace("</core_memory", "<\\/core_memory")
     return (

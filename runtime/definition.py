@@ -35,6 +35,7 @@ from pagemind.runtime.definition_parts import (
     Protocol,
     Searching,
     Section,
+    Semantic,
     Sleeping,
     TimerSpec,
     Timezone,
@@ -46,7 +47,9 @@ from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefin
 from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand
 from pagemind.runtime.interpolation import resolve_all
 from pagemind.runtime.mcp_use import ServerUse, read_servers
+from pagemind.runtime.memory_kinds import MemoryKinds
 from pagemind.runtime.naming import folded
+from pagemind.runtime.profile import Profile
 from pagemind.runtime.template import Template, available, load
 from pagemind.runtime.tool_use import ToolUse, entry_fault, read_uses
 from pagemind.runtime.written_path import expanded
@@ -102,6 +105,8 @@ class AgentDefinition(Section):
     blocks: dict[Label, BlockSpec] = Field(default_factory=_default_blocks)
     tools: tuple[Annotated[Any, BeforeValidator(_entry)], ...] = tuple(GROUPS)  # see tool_use.py
     archives: tuple[ArchiveUse, ...] = ()
+    memory: MemoryKinds = MemoryKinds()
+    semantic: Semantic = "collection"  # where the worker keeps facts: passages, profiles or both
     prefetch: Prefetch = Prefetch()
     gists: Gists = Gists()
     prompt: Prompting = Prompting()
@@ -203,6 +208,15 @@ class AgentDefinition(Section):
         return {label: spec.shared for label, spec in self.blocks.items() if spec.shared}
 
     @property
+    def profiles(self) -> dict[str, Profile]:
+        """The profile of each block that has one."""
+        return {
+            label: Profile(label, spec.profile)
+            for label, spec in self.blocks.items()
+            if spec.profile is not None
+        }
+
+    @property
     def zone(self) -> "ZoneInfo | None":
         """The agent's time zone; None is the machine's."""
         from zoneinfo import ZoneInfo
@@ -288,7 +302,8 @@ class AgentDefinition(Section):
         definition._document = document
         definition._prompts = dict(prompts)
         definition._groups = groups
-        definition._uses, wrong = read_uses(definition._entries(), groups)
+        uses, wrong = read_uses(definition._entries(), groups)
+        definition._uses = tuple(use for use in uses if not definition._withheld(use.name))
         definition._folder = str(Path(document.source).parent.absolute())
         named = [use.name.rpartition(":")[2] for use in definition._uses]
         written = document.value.get("tools")
@@ -303,6 +318,16 @@ class AgentDefinition(Section):
         """What `tools` says, and what an archive that may be written to brings with it."""
         brings = self._writes and not any(map(_of_archives, self.tools))
         return (*self.tools, "archives") if brings else self.tools
+
+    def _withheld(self, function: str) -> str:
+        """Why the agent does not have a function whose group it names; "" where it has it."""
+        if function == "core_set" and not self._sets:
+            return "it sets fields of a profile, and no block has one: blocks: {sam: {profile: …}}"
+        return self.memory.forbids(function)
+
+    @property
+    def _sets(self) -> bool:
+        return any(spec.profile and not spec.read_only for spec in self.blocks.values())
 
     @property
     def _writes(self) -> bool:
@@ -349,6 +374,7 @@ class AgentDefinition(Section):
                     ("tools", at),
                     "no archive may be written to: archives: [{name: handbook, mode: write}]",
                 )
+        yield from self._faults_of_memory()
         labels: dict[str, str] = {}
         for label, name in self.shared_blocks.items():
             if labels.setdefault(name, label) != label:
@@ -379,6 +405,28 @@ class AgentDefinition(Section):
                 close = get_close_matches(name, used, n=1)
                 nearest = f"; did you mean {close[0]!r}?" if close else "; take it out"
                 yield ("vars", name), f"no prompt of this definition uses it{nearest}"
+
+    def _faults_of_memory(self) -> Iterator[Fault]:
+        """What the declared kinds, or a profile that is not there, leave nothing of."""
+        for at, entry in enumerate(self.tools if self.states("tools") else ()):
+            name = next(iter(entry)) if isinstance(entry, dict) else entry
+            reasons = [self._withheld(each) for each in self._groups.get(name, (name,))]
+            if all(reasons):
+                yield ("tools", at), f"{name}: {reasons[0]}; change one of them"
+        for at, archive in enumerate(self.archives):
+            needed = "archival_search" if archive.mode == "read" else "archive_insert"
+            if why := self.memory.forbids(needed):
+                yield ("archives", at), f"{archive.name}: {why}"
+        if self.raw.get("blocks") and not self.memory.reads("working"):
+            yield ("blocks",), "memory says working: none, so there is none; take them out"
+        if self.semantic != "collection":
+            if not self._sets:
+                yield (
+                    ("semantic",),
+                    f"{self.semantic} needs a block with a profile: sam: {{profile: person}}",
+                )
+            elif not self.memory.writes("working"):
+                yield ("semantic",), f"{self.semantic} writes blocks; memory says working: r"
 
 
 def _of_archives(entry: Any) -> bool:
@@ -471,6 +519,9 @@ def _spelt_out(value: dict[str, Any]) -> dict[str, Any]:
     if isinstance(value.get("archives"), list):
         listed = value["archives"]
         value["archives"] = [{"name": a} if isinstance(a, str) else a for a in listed]
+    memory = value.get("memory")
+    if isinstance(memory, dict) and memory.get("working") == "none":
+        value.setdefault("blocks", {})
     if isinstance(value.get("blocks"), dict):
         value["blocks"] = {
             label: {} if block is None else {"value": block} if isinstance(block, str) else block

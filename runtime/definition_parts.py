@@ -22,11 +22,14 @@ from pydantic import (
 )
 
 from pagemind.runtime import settings
-from pagemind.runtime.errors import InvalidName, UserError
+from pagemind.runtime.errors import InvalidName, ProfileMismatch, UserError
 from pagemind.runtime.naming import LABEL, checked_archive
+from pagemind.runtime.profile import Profile
+from pagemind.runtime.profile_schema import checked as checked_schema
 from pagemind.runtime.recurrence import parse as parse_recurrence
 
 Protocol = Literal["default", "heartbeat", "guided"]
+Semantic = Literal["collection", "profile", "both"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -181,13 +184,42 @@ class Pressure(Section):
         return self
 
 
+def _schema(written: Any) -> Any:
+    return None if written is None else checked_schema(written)
+
+
+def _profile_text(value: Any, info: ValidationInfo) -> Any:
+    """The value of a profile as JSON text; it may be written as a mapping."""
+    schema = info.data.get("profile")
+    if "profile" not in info.data:  # what is wrong with the schema is told
+        return ""
+    if schema is None:
+        if isinstance(value, dict):
+            raise ValueError("must be text; a mapping is the value of a block with a profile")
+        return value
+    try:
+        profile = Profile("value", schema)
+        text = value if isinstance(value, str) else profile.write(value)
+        return profile.rewritten("", text)
+    except ProfileMismatch as error:
+        raise ValueError(
+            error.message.removeprefix("value: ").removesuffix(" It is unchanged.")
+        ) from None
+    except (TypeError, ValueError, AttributeError):
+        raise ValueError("must be a mapping of fields to values, or JSON text") from None
+
+
 class BlockSpec(Section):
     """A block of core memory as it is when the agent is made. `limit` is in characters; `shared`
-    names the shared block that it is: if that is there, its value, limit and description hold."""
+    names the shared block that it is: if that is there, its value, limit and description hold.
+    `profile` is the JSON schema of its value, or the name of a shipped one."""
 
-    # Stands before value, which is checked against it.
+    # Stand before value, which is checked against them.
+    profile: Annotated[dict[str, Any] | None, BeforeValidator(_schema)] = None
     limit: Whole = Field(default=settings.BLOCK_LIMIT, ge=1, le=1_000_000)
-    value: Words = ""
+    value: Annotated[Words, BeforeValidator(_profile_text)] = Field(
+        default="", validate_default=True
+    )
     description: Words = ""
     read_only: bool = False
     shared: Label | None = None

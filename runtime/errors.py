@@ -22,7 +22,7 @@
     ├── ToolError              the model: it becomes the tool's result
     │   ├── UnknownTool, BadArguments, ToolFailed, RecordChanged
     │   └── BlockError         BlockNotFound, BlockReadOnly, BlockLimitExceeded, EditMismatch,
-    │                      BlockChanged
+    │                      BlockChanged, ProfileMismatch
     ├── ModelError             the loop: retry, stop, evict or re-ask        exit 4
     │   ├── ContextOverflow, OutputReserveConflict
     │   ├── AuthenticationFailed, ModelNotFound, BadRequest
@@ -231,6 +231,10 @@ class EditMismatch(BlockError):
 
 class BlockChanged(BlockError):
     """Another agent has changed a shared block since this one saw it; the text of now is told."""
+
+
+class ProfileMismatch(BlockError):
+    """The new value of a profile is no JSON, breaks its schema, or would empty it."""
 
 
 # --- the loop ---------------------------------------------------------------------------------

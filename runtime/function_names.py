@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 # The agent's own memory: what a definition that says nothing about `tools` has.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "core": ("core_append", "core_edit", "core_rewrite"),
+    "core": ("core_append", "core_edit", "core_rewrite", "core_set"),
     "recall": ("recall_search",),
     "archival": ("archival_insert", "archival_search", "archival_edit", "archival_delete"),
     "pages": ("page_in", "page_find", "page_pin", "page_unpin"),

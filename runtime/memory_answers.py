@@ -36,6 +36,7 @@ def blocks_json(reader: AgentReader, count: Callable[[str], int]) -> Items:
                 "tokens": count(block.value),
                 "description": block.description,
                 "read_only": block.read_only,
+                "profile": block.label in reader.definition.profiles,
                 "version": block.version,
                 "updated_at": rfc3339(newest.at),
                 "author": newest.author,

@@ -15,6 +15,7 @@ from pagemind.runtime.clock import zone_name
 from pagemind.runtime.core_memory import Block
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.model import ToolSchema
+from pagemind.runtime.profile import Profile
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 
@@ -30,6 +31,7 @@ class Frame:
     limit: int
     description: str
     read_only: bool
+    profile: bool = False
 
     def around(self, value: str, version: int) -> Block:
         return Block(self.label, value, self.limit, self.description, self.read_only, version)
@@ -49,6 +51,11 @@ class Mould:
     prompts: dict[str, str]
     cache_key: str
 
+    @property
+    def profiles(self) -> dict[str, Profile]:
+        """The blocks that hold JSON; by which schema, a request does not show."""
+        return {each.label: Profile(each.label, {}) for each in self.blocks if each.profile}
+
     def to_json(self, keep: Callable[[str], str]) -> str:
         """`keep` stores a long text and gives its hash."""
         return _dumps(
@@ -57,7 +64,7 @@ class Mould:
                 "tools": keep(_dumps([[t.name, t.description, t.parameters] for t in self.tools])),
                 "tools_cost": self.tools_cost,
                 "live": self.live,
-                "blocks": [[b.label, b.limit, b.description, b.read_only] for b in self.blocks],
+                "blocks": [_written(each) for each in self.blocks],
                 "zone": self.zone,
                 "prompts": keep(_dumps(self.prompts)),
                 "cache_key": self.cache_key,
@@ -113,7 +120,10 @@ class Moulding:
             context.tools_cost,
             context.core.live,
             tuple(
-                Frame(b.label, b.limit, b.description, b.read_only) for b in context.core.shown()
+                Frame(
+                    b.label, b.limit, b.description, b.read_only, b.label in context.core.profiles
+                )
+                for b in context.core.shown()
             ),
             self._zone,
             self._prompts,
@@ -125,6 +135,12 @@ def cache_key(agent_id: str) -> str:
     """What all requests of an agent have in common for a provider's cache; it says nothing of whose
     they are."""
     return hashlib.sha256(agent_id.encode()).hexdigest()[:32]
+
+
+def _written(frame: Frame) -> list[object]:
+    """A frame as a step keeps it: what a profile adds stands only where there is one."""
+    said: list[object] = [frame.label, frame.limit, frame.description, frame.read_only]
+    return [*said, True] if frame.profile else said
 
 
 def _dumps(value: object) -> str:

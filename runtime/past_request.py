@@ -146,7 +146,7 @@ class PastRequests:
         ]
         context = MainContext(
             mould.system,
-            CoreMemory(blocks, live=mould.live),
+            CoreMemory(blocks, live=mould.live, profiles=mould.profiles),
             mould.tools,
             self._counter,
             tools_cost=mould.tools_cost,

@@ -201,6 +201,9 @@ class Core(Protocol):
 
     def rewrite(self, block: str, content: str) -> str: ...
 
+    def set(self, block: str, path: str, value: Any) -> str:
+        """Set one field of a profile (`pets[0].name`, `/pets/0/name`), or delete it with None."""
+
     def labels(self) -> list[str]: ...
 
 

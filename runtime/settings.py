@@ -225,6 +225,12 @@ ARCHIVE_WAIT_SECONDS = 10.0  # for another process's change of a memory, a fract
 ARCHIVE_SETTLE_SECONDS = 60.0  # without progress: a writer that leaves waits for its vectors
 
 BLOCK_LIMIT = 2000  # characters, where a definition says nothing
+PROFILE_SCHEMA_CHARS = 20_000  # of JSON: a schema is read at every edit, its outline by the model
+PROFILE_OUTLINE_CHARS = 800  # of the fields that a model is told: more it would not heed
+PROFILE_DEPTH = 12  # objects in objects: what is deeper nobody finds again
+PROFILE_LINE_CHARS = 88  # what is longer is broken into lines, so that a diff shows what changed
+PROFILE_FAULTS = 3  # that an error tells
+PATTERN_SECONDS = 0.5  # a pattern of a schema can be made to take for ever
 MAX_NAME = 64
 MAX_DEFINITION_BYTES = 64 << 10  # written by hand; reading it takes a second for every 50 KB
 MAX_DEFINITION_VALUES = 10_000  # after anchors are expanded: a page of nested ones is a bomb

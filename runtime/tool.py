@@ -253,10 +253,14 @@ def takes_context(function: Callable[..., Any]) -> bool:
 
 
 class ToolRegistry:
-    """The functions of one agent, by name, in a fixed order (the prompt's prefix depends on it)."""
+    """The functions of one agent, by name, in a fixed order (the prompt's prefix depends on it).
+    `withheld` says why it may not have some others."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(
+        self, tools: Iterable[Tool] = (), *, withheld: Mapping[str, str] | None = None
+    ) -> None:
         self._tools: dict[str, Tool] = {}
+        self._withheld = dict(withheld or {})
         for each in tools:
             if each.name in self._tools:
                 raise ValueError(f"two functions are called {each.name!r}")
@@ -282,6 +286,8 @@ class ToolRegistry:
         """The tool of that name. Raises UnknownTool with the valid names and the nearest."""
         if name in self._tools:
             return self._tools[name]
+        if why := self._withheld.get(name):
+            raise UnknownTool(f"{name} is not for this agent: {why}.")
         close = get_close_matches(name, self._tools, n=1)
         nearest = f" Did you mean {close[0]}?" if close else ""
         valid = ", ".join(self.names()) or "none"

@@ -20,7 +20,7 @@ from pagemind.tools.archival import (
 from pagemind.tools.archives import archive_delete, archive_edit, archive_insert
 from pagemind.tools.ask_user import ask_user
 from pagemind.tools.clock import clock_now
-from pagemind.tools.core import core_append, core_edit, core_rewrite
+from pagemind.tools.core import core_append, core_edit, core_rewrite, core_set, for_profiles
 from pagemind.tools.documents import read_document
 from pagemind.tools.files import edit_file, grep_files, list_files, read_file, write_file
 from pagemind.tools.pages import page_find, page_in, page_pin, page_unpin
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.definition import AgentDefinition
 
 GROUPS: dict[str, tuple[Tool, ...]] = {
-    "core": (core_append, core_edit, core_rewrite),
+    "core": (core_append, core_edit, core_rewrite, core_set),
     "recall": (recall_search,),
     "archival": (archival_insert, archival_search, archival_edit, archival_delete),
     "pages": (page_in, page_find, page_pin, page_unpin),
@@ -77,6 +77,8 @@ def of_definition(definition: "AgentDefinition") -> list[Tool]:
     for use in definition.uses:
         where = definition.where(use.name)
         made = import_tool(use, where) if use.own else replace(every[use.name], terms=use.terms)
+        if made.name == core_set.name:
+            made = for_profiles(made, definition.profiles)
         if made.name in found:
             raise DefinitionError(
                 f"{where}: tools: {use.name}: there is a function {made.name} already",

@@ -1,6 +1,13 @@
-"""Core memory functions: core_append, core_edit, core_rewrite."""
+"""Core memory functions: core_append, core_edit, core_rewrite; core_set for blocks that are
+profiles."""
 
-from pagemind.runtime.tool import ToolContext, tool
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pagemind.runtime.profile import Profile
+from pagemind.runtime.template import load
+from pagemind.runtime.tool import Tool, ToolContext, tool
 
 
 @tool(effect="memory")
@@ -40,3 +47,43 @@ def core_rewrite(ctx: ToolContext, block: str, content: str) -> str:
     if not ctx.core.shows_edits:  # until the next flush it stands here alone
         return f"{block} is now:\n{value}"
     return f"{block} is rewritten ({len(content)} characters)"
+
+
+@tool(effect="memory")
+def core_set(
+    ctx: ToolContext,
+    block: str,
+    path: str,
+    value: str
+    | int
+    | float
+    | bool
+    | list[str | int | float | dict[str, Any]]
+    | dict[str, Any]
+    | None,
+) -> str:
+    """Set one field of a profile: a core memory block of JSON, which you always see.
+
+    Args:
+        block: The profile's label.
+        path: The field, like name, work.role, pets[0].name, or likes[-] to add to a list.
+        value: What it is from now on; null deletes it.
+    """
+    text = ctx.core.set(block, path, value)
+    if not ctx.core.shows_edits:  # until the next flush it stands here alone
+        return f"{block} is now:\n{text}"
+    return f"{block}: {path} is {'deleted' if value is None else 'set'}"
+
+
+def for_profiles(tool: Tool, profiles: Mapping[str, Profile]) -> Tool:
+    """core_set as an agent with these profiles has it: with their names and fields."""
+    fields = [
+        load("profile_fields").fill(block=k, fields=p.outline).strip() for k, p in profiles.items()
+    ]
+    properties = {**tool.parameters["properties"]}
+    properties["block"] = {**properties["block"], "enum": list(profiles)}
+    return replace(
+        tool,
+        description="\n".join([tool.description, *fields]),
+        parameters={**tool.parameters, "properties": properties},
+    )

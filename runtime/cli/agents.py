@@ -18,6 +18,7 @@ from pagemind.runtime.cli.options import (
 
 if TYPE_CHECKING:
     from pagemind.runtime.reader import AgentInfo
+    from pagemind.runtime.runtime import Runtime
 
 
 def list_agents(tag: Tags = None, as_json: AsJson = False, home: HomeFolder = None) -> None:
@@ -163,8 +164,11 @@ def update(
 
     with opened(home) as runtime:
         diff = runtime.update(agent, definition, apply=False)
+        wrong = _misfits(runtime, agent, definition)
         if not as_json:
             print("\n".join(map(visible, diff)) if diff else "nothing changes")
+            for label, why in wrong.items():
+                say(f"{label} keeps its value, which does not fit the profile: {visible(why)}")
         applied = False
         question = f"apply this to {agent}?"
         if diff and not dry_run and confirmed(question, yes=yes, doing="an update"):
@@ -172,10 +176,20 @@ def update(
             applied = True
         info = runtime.info(agent)
     if as_json:
-        answer({**info.as_json(), "diff": diff, "applied": applied})
+        answer({**info.as_json(), "diff": diff, "misfits": wrong, "applied": applied})
     elif applied:
         say(f"{info.name} is made from {info.definition} now")
     return 0
+
+
+def _misfits(runtime: "Runtime", agent: str, definition: str) -> dict[str, str]:
+    """What of its blocks would not fit the profiles of a definition."""
+    from pagemind.runtime.core_memory import misfits
+    from pagemind.runtime.definition import load_definition
+
+    with runtime.reader(agent) as reader:
+        blocks = reader.shared_blocks.now(reader.state.blocks.all())
+    return misfits(blocks, load_definition(definition).profiles)
 
 
 def delete(

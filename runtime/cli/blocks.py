@@ -121,6 +121,7 @@ def edit(
     from pagemind.runtime.core_memory import Block
     from pagemind.runtime.errors import UserError
     from pagemind.runtime.message import clean_text
+    from pagemind.runtime.sharers import held
 
     with opened(home) as runtime:
         before = runtime.shared_blocks.find(block)
@@ -132,6 +133,7 @@ def edit(
                 _tell(before, [], as_json, f"{before.name}: {_full(before)}")
                 return
         given = edited(before.value, name=before.name) if text is None else text_or_stdin(text)
+        given = held(runtime, before.name, before.value, clean_text(given))
 
         def value(now: "SharedBlock") -> str:
             if now.version != before.version:
@@ -139,7 +141,7 @@ def edit(
                     f"{now.name} was changed by {now.newest.author} while you edited it",
                     hint=f"nothing of yours was written; `pagemind blocks show {now.name}`",
                 )
-            return Block(now.name, now.value, now.limit).with_value(clean_text(given)).value
+            return Block(now.name, now.value, now.limit).with_value(given).value
 
         made = runtime.shared_blocks.change(
             before.name, value, author="user", reason="edit", origin="user"

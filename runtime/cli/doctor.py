@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,6 +14,7 @@ from pagemind.runtime.cli.doctor_mcp import of_servers
 from pagemind.runtime.cli.options import AsJson, HomeFolder, Wait
 
 if TYPE_CHECKING:
+    from pagemind.runtime.profile import Profile
     from pagemind.runtime.reader import AgentReader
     from pagemind.runtime.runtime import Runtime
     from pagemind.runtime.state.home import Registered
@@ -219,9 +220,23 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
             yield Finding(
                 name, "archives", "note" if missing else "ok", "; ".join(missing) or names
             )
+        if profiles := reader.definition.profiles:
+            yield from _profiles(reader, profiles)
         for check, status, detail, hint in of_servers(reader):
             yield Finding(name, check, status, detail, hint)
         yield from _endpoints(runtime, reader)
+
+
+def _profiles(reader: "AgentReader", profiles: "Mapping[str, Profile]") -> Iterator[Finding]:
+    """Whether what they hold fits their schemas."""
+    from pagemind.runtime.core_memory import misfits
+
+    wrong = misfits(reader.shared_blocks.now(reader.state.blocks.all()), profiles)
+    for label, why in wrong.items():
+        hint = f"pagemind memory edit {reader.name} {label}"
+        yield Finding(reader.name, "profile", "note", f"{label} does not fit: {why}", hint)
+    if not wrong:
+        yield Finding(reader.name, "profiles", "ok", ", ".join(profiles))
 
 
 def _archive(runtime: "Runtime", name: str) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ def edit(
         before = writer.context.core.get(block)
         value = edited(before.value, name=before.label) if text is None else text_or_stdin(text)
         if value != before.value:
-            writer.write_block(before.label, value)
+            value = writer.write_block(before.label, value)
         versions = versions_of(writer, before.label)
     if as_json:
         tell_versions(versions, as_json)

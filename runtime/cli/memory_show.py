@@ -9,6 +9,7 @@ from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Last
 
 if TYPE_CHECKING:
     from pagemind.runtime.core_memory import Block
+    from pagemind.runtime.profile import Profile
     from pagemind.runtime.state.blocks import BlockVersion
 
 Target = Annotated[
@@ -31,20 +32,28 @@ def blocks(agent: AgentName, as_json: AsJson = False, home: HomeFolder = None) -
         if as_json:
             listing(blocks_json(reader, runtime.counter.count))
             return
-        shared = reader.shared_blocks
+        shared, profiles = reader.shared_blocks, reader.definition.profiles
         found = shared.now(reader.state.blocks.all())
-    print_blocks(found, {b.label: shared.name_of(b.label) for b in found if b.label in shared})
+    print_blocks(
+        found, {b.label: shared.name_of(b.label) for b in found if b.label in shared}, profiles
+    )
 
 
-def print_blocks(found: list["Block"], shared: Mapping[str, str]) -> None:
-    """Each block under a line that says how full it is, and of which shared block it is one."""
+def print_blocks(
+    found: list["Block"], shared: Mapping[str, str], profiles: Mapping[str, "Profile"]
+) -> None:
+    """Each block under a line that says how full it is, of which shared block it is one, and
+    whether it is a profile; with what does not fit its schema."""
     from rich.text import Text
 
     from pagemind.runtime.cli.render import console, visible
+    from pagemind.runtime.core_memory import misfits
 
     out = console()
+    wrong = misfits(found, profiles)
     for block in found:
         flags = ", read-only" if block.read_only else ""
+        flags += ", profile" if block.label in profiles else ""
         if name := shared.get(block.label):
             flags += f", shared as {name}"
         out.print(
@@ -56,6 +65,8 @@ def print_blocks(found: list["Block"], shared: Mapping[str, str]) -> None:
         )
         for line in block.value.splitlines() or ["(empty)"]:
             out.print(Text(f"  {visible(line)}"), soft_wrap=True)
+        if why := wrong.get(block.label):
+            out.print(Text(f"  does not fit its profile: {visible(why)}", "yellow"), soft_wrap=True)
 
 
 def passages(

@@ -33,6 +33,7 @@ class Block:
     label: str
     value: str
     read_only: bool = False
+    profile: bool = False  # its JSON is not edited as text
     room: int | None = None
 
     @property
@@ -123,6 +124,7 @@ def read_blocks(system: Sequence[str]) -> tuple[Block, ...]:
             label=match["label"],
             value=unescape(match["value"]) if "&lt;" in match["value"] else match["value"],
             read_only='read_only="true"' in match["rest"],
+            profile='format="json"' in match["rest"],
             room=int(room[2]) - int(room[1]) if (room := _ROOM.search(match["rest"])) else None,
         )
         for text in system
@@ -131,11 +133,12 @@ def read_blocks(system: Sequence[str]) -> tuple[Block, ...]:
 
 
 def person_block(blocks: Sequence[Block]) -> Block | None:
-    """The block about the person: `human`, else the first that may be edited."""
+    """The block about the person: `human`, else the first that may be edited as text."""
     for block in blocks:
-        if block.label == "human":
+        if block.label == "human" and not block.profile:
             return block
-    return next((b for b in blocks if b.label != "persona" and not b.read_only), None)
+    others = (b for b in blocks if b.label != "persona" and not b.read_only)
+    return next((b for b in others if not b.profile), None)
 
 
 def head_text(messages: Sequence[Message]) -> str:

@@ -19,7 +19,8 @@ def _blocks(scene: Scene, rest: str) -> None:
 
     shared = scene.agent.shared_blocks
     found = scene.agent.blocks()
-    print_blocks(found, {b.label: shared.name_of(b.label) for b in found if b.label in shared})
+    named = {b.label: shared.name_of(b.label) for b in found if b.label in shared}
+    print_blocks(found, named, scene.agent.context.core.profiles)
 
 
 def _edit(scene: Scene, rest: str) -> None:
@@ -31,7 +32,7 @@ def _edit(scene: Scene, rest: str) -> None:
     if value == block.value:
         print(f"{block.label} is as it was")
         return
-    scene.agent.write_block(block.label, value)
+    value = scene.agent.write_block(block.label, value)
     print(f"{block.label} is changed: {len(value):,} of {block.limit:,} characters")
 
 

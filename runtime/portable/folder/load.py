@@ -66,10 +66,12 @@ def load_memory(
     folder = expanded(folder)
     if dry_run:
         with runtime.reader(name) as reader:
-            found = plan(reader.state, folder, reader.name, sync=sync)
+            profiles = reader.definition.profiles
+            found = plan(reader.state, folder, reader.name, sync=sync, profiles=profiles)
             return Loaded(reader.name, folder, found, False)
     with runtime.writer(name, wait=wait) as writer:
-        found = plan(writer.state, folder, writer.name, sync=sync)
+        profiles = writer.definition.profiles
+        found = plan(writer.state, folder, writer.name, sync=sync, profiles=profiles)
         if found.conflicts and not force:
             named = ", ".join(each.path or each.id for each in found.conflicts[:5])
             raise UserError(

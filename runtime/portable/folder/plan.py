@@ -6,14 +6,14 @@ was not edited; where both changed, it is. Nothing is changed here.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pagemind.runtime.archival_memory import each_once
 from pagemind.runtime.clock import parse_rfc3339
-from pagemind.runtime.errors import ExportTooNew, UserError
+from pagemind.runtime.errors import ExportTooNew, ProfileMismatch, UserError
 from pagemind.runtime.naming import folded, nearest
 from pagemind.runtime.portable.folder.files import (
     BLOCKS,
@@ -26,6 +26,7 @@ from pagemind.runtime.portable.folder.files import (
     passages,
 )
 from pagemind.runtime.portable.folder.front_matter import Page, bad, parsed
+from pagemind.runtime.profile import Profile
 from pagemind.runtime.settings import FOLDER_FORMAT, PASSAGE_CHARS
 from pagemind.runtime.state.state import State
 
@@ -103,7 +104,14 @@ def read_index(folder: Path) -> Page:
     return page
 
 
-def plan(state: State, folder: Path, agent: str, *, sync: bool = False) -> Plan:
+def plan(
+    state: State,
+    folder: Path,
+    agent: str,
+    *,
+    sync: bool = False,
+    profiles: Mapping[str, Profile] | None = None,
+) -> Plan:
     """Raises UserError with file and line for the first thing that is wrong."""
     index = read_index(folder)
     if folded(str(index.values.get("agent"))) != folded(agent):
@@ -111,7 +119,7 @@ def plan(state: State, folder: Path, agent: str, *, sync: bool = False) -> Plan:
             f"{folder} is the memory of {index.values.get('agent')!r}, not of {agent!r}",
             hint=f"if it is the same agent under another name, say so in {README}",
         )
-    made = _Planner(state, folder)
+    made = _Planner(state, folder, profiles or {})
     made.blocks()
     made.passages()
     made.gone(str(index.values.get("passages_until") or ""), retire=sync)
@@ -119,10 +127,11 @@ def plan(state: State, folder: Path, agent: str, *, sync: bool = False) -> Plan:
 
 
 class _Planner:
-    def __init__(self, state: State, folder: Path) -> None:
+    def __init__(self, state: State, folder: Path, profiles: Mapping[str, Profile]) -> None:
         self.plan = Plan()
         self._state = state
         self._folder = folder
+        self._profiles = profiles
         self._there: set[int] = set()
 
     # --- blocks ---------------------------------------------------------------------------------
@@ -149,16 +158,24 @@ class _Planner:
                     self.plan.notes.append(f"{shown}: {key} is not loaded: the definition has it")
             if new.same(now):
                 continue
-            if len(page.text) > block.limit:
-                line = page.line + page.text.count("\n", 0, block.limit)
-                over = len(page.text) - block.limit
-                why = f"{len(page.text):,} of {block.limit:,} characters, {over:,} too many"
+            text = page.text
+            if profile := self._profiles.get(label):
+                try:
+                    text = profile.rewritten(block.value, text, by_person=True)
+                except ProfileMismatch as error:
+                    bad(path, page.line, error.message)
+                if text == block.value:
+                    continue
+            if len(text) > block.limit:
+                line = page.line + text.count("\n", 0, block.limit)
+                over = len(text) - block.limit
+                why = f"{len(text):,} of {block.limit:,} characters, {over:,} too many"
                 bad(path, line, why, "shorten it; nothing was loaded")
             version = _version(page, path, block.version)
             old = self._state.blocks.version(label, version)
             edited = old is None or not new.same(_Content(old.value))
             self._add(
-                Change("edit", "block", label, shown, block.value, page.text),
+                Change("edit", "block", label, shown, block.value, text),
                 edited=edited,
                 behind=version < block.version,
             )

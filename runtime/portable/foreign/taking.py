@@ -276,6 +276,9 @@ class Taking:
                 continue
             elif block is not None and block.value == value:
                 self.done.duplicates += 1
+            elif each.label in self._writer.definition.profiles:
+                self._keep(Kept(value, f"block {each.label}", tags=(each.label,)))
+                self._left(Left("block", f"{each.label} is a profile here: kept as a passage"))
             elif block is not None and block.value and not self._new:
                 self._left(Left("block", f"{each.label} has a text of its own here"))
             elif self._too_long(value):
