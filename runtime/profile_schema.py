@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 Schema = Mapping[str, Any]
-_SHIPPED = "profiles"  # beside the shipped definitions
+_SHIPPED = "pagemind.agents.profiles"
 _WORDS = {"string": "text", "integer": "whole number", "boolean": "true|false", "null": "null"}
 
 
 def shipped_schemas() -> list[str]:
     """The names of the schemas that come with pagemind."""
-    names = (each.name for each in (files("pagemind.agents") / _SHIPPED).iterdir())
+    names = (each.name for each in files(_SHIPPED).iterdir())
     return sorted(name.removesuffix(".json") for name in names if name.endswith(".json"))
 
 
@@ -43,7 +43,7 @@ def checked(written: object) -> dict[str, Any]:
                 f"no profile is called {written!r}{nearest} shipped: {', '.join(known)}; or write"
                 " the JSON schema itself"
             )
-        text = (files("pagemind.agents") / _SHIPPED / f"{written}.json").read_text("utf-8")
+        text = (files(_SHIPPED) / f"{written}.json").read_text("utf-8")
         return dict(json.loads(text))
     if not isinstance(written, Mapping):
         raise ValueError("must be a JSON schema, or the name of a shipped one")

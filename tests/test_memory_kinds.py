@@ -119,7 +119,7 @@ def test_prefetch_leaves_out_what_may_not_be_read(tmp_path: Path) -> None:
     more = "prefetch: {tokens: 200}\n"
     for memory, kept in (("semantic: none", "[m"), ("episodic: none", "[a"), ("", "both")):
         model = ScriptedModel(after="I see.", summary=lambda request: "They talked.")
-        with agent_at(tmp_path / memory[:4], model, declared(memory, more)) as agent:
+        with agent_at(tmp_path / memory[:4], model, declared(memory, more, 6000)) as agent:
             agent.send("The harbour gate opens with 5580.")
             agent.insert("The harbour gate is painted blue.")
             agent.send("Good night then, all of you.")

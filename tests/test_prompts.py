@@ -18,7 +18,7 @@ ROWS = {
 }
 INSTRUCTIONS = (
     *("memgpt", "guided", "heartbeat", "demo"),
-    *("companion", "researcher", "support", "coder"),
+    *("companion", "researcher", "support", "coder", "secretary"),
 )
 
 
@@ -62,5 +62,5 @@ def test_system_prompts_are_short() -> None:
     """Instructions leave the window to the conversation: 550 tokens, 725 with a role."""
     count = TokenCounter().count
     assert count(load("memgpt").text) <= 550
-    for role in ("companion", "researcher", "support", "coder"):
+    for role in ("companion", "researcher", "support", "coder", "secretary"):
         assert count(f"{load('memgpt').text}\n\n{load(role).text}") <= 725

@@ -1,5 +1,6 @@
 """Profiles in an agent's life: set by the model, refused where they do not fit, kept for ever."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from kernel_kit import agent_at, runtime_at, sentence
 from profile_kit import YAML, keeper, sam
 
 from pagemind.runtime.clock import FrozenClock
-from pagemind.runtime.definition import AgentDefinition, parse_definition
+from pagemind.runtime.definition import AgentDefinition, load_definition, parse_definition
 from pagemind.runtime.errors import DefinitionError
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.past import Past
@@ -149,3 +150,24 @@ def test_a_guided_model_notes_nothing_into_a_profile() -> None:
     found = person_block(read_blocks([core.render()]))
     assert found is not None
     assert found.label == "notes"
+
+
+def test_the_shipped_secretary_keeps_a_person(tmp_path: Path) -> None:
+    """What it is told goes into fields, and is corrected there; what fits none is refused."""
+    script = [
+        [
+            call("core_set", block="human", path="people[0].name", value="Ines"),
+            call("core_set", block="human", path="people[0].birthday", value="1990-05-17"),
+            call("core_set", block="human", path="likes[-]", value="rain"),
+            call("core_set", block="human", path="favourite", value="rain"),
+        ],
+        "Noted.",
+        *(call("core_set", block="human", path="people[0].birthday", value="05-18"), "The 18th."),
+    ]
+    with agent_at(tmp_path, ScriptedModel(script), load_definition("secretary")) as agent:
+        agent.send("My sister Ines was born on 17 May 1990. I like rain.")
+        agent.send("No, on the 18th.")
+        assert json.loads(agent.context.core.get("human").value) == {
+            "people": [{"name": "Ines", "birthday": "05-18"}],
+            "likes": ["rain"],
+        }

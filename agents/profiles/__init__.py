@@ -1,0 +1,1 @@
+"""JSON schemas of profiles, by name: `blocks: {sam: {profile: person}}`."""
