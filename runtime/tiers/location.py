@@ -4,7 +4,6 @@ The one file that knows how LanceDB is connected to: one capped session per proc
 off the terminal.
 """
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -19,9 +18,9 @@ from pagemind.runtime.errors import DiskFull, StorageError
 from pagemind.runtime.settings import (
     INDEX_CACHE_BYTES,
     METADATA_CACHE_BYTES,
-    READ_AHEAD_BYTES,
     TIER_LOCK_SECONDS,
 )
+from pagemind.runtime.tiers import lancedb_library
 
 if TYPE_CHECKING:
     from lancedb.db import DBConnection
@@ -81,12 +80,7 @@ class Location:
         self, *, session: Any = None, storage_options: dict[str, str] | None = None
     ) -> "DBConnection":
         """A connection that sees other processes' commits at once."""
-        # Both are read when the library is loaded.
-        os.environ.setdefault("LANCEDB_LOG", "error")
-        os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(READ_AHEAD_BYTES))
-        import lancedb
-
-        connection: DBConnection = lancedb.connect(
+        connection: DBConnection = lancedb_library.load().connect(
             self.uri,
             read_consistency_interval=timedelta(0),
             session=session or process_session(),
@@ -100,9 +94,7 @@ def process_session() -> Any:
     global _session
     with _session_guard:
         if _session is None:
-            import lancedb
-
-            _session = lancedb.Session(
+            _session = lancedb_library.load().Session(
                 index_cache_size_bytes=INDEX_CACHE_BYTES,
                 metadata_cache_size_bytes=METADATA_CACHE_BYTES,
             )
