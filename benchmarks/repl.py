@@ -98,8 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         subprocess.run([sys.executable, "-c", PREPARE, *made, str(home), AGENT], check=True)
         words = [*made, str(asked.runs), str(first), "chat", AGENT, "--model", "openai/bench"]
         environ = {**os.environ, "PAGEMIND_HOME": str(home)}
-        bare = Terminal(BARE, (), environ)
-        program = Terminal(PROGRAM, words, environ, columns=100, reports=True)
+        bare = Terminal(BARE, (), environ, cold=True)
+        program = Terminal(PROGRAM, words, environ, columns=100, reports=True, cold=True)
         with bare, program:
             bare.expect("ready")
             found = drive(program, bare, asked.keys, [q.text for q in corpus.questions(asked.runs)])

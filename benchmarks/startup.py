@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def to_end(code: str, arguments: Sequence[str], environ: dict[str, str]) -> float:
     """Seconds until the program has ended."""
     began = time.perf_counter()
-    with Terminal(code, arguments, environ) as terminal:
+    with Terminal(code, arguments, environ, cold=True) as terminal:
         assert terminal.finish() == 0, terminal.text
         return time.perf_counter() - began
 
@@ -73,7 +73,7 @@ def to_end(code: str, arguments: Sequence[str], environ: dict[str, str]) -> floa
 def to_prompt(environ: dict[str, str]) -> float:
     """Seconds until a person can type. The program is let go afterwards."""
     began = time.perf_counter()
-    with Terminal(PROGRAM, CHAT, environ) as terminal:
+    with Terminal(PROGRAM, CHAT, environ, cold=True) as terminal:
         terminal.expect(PROMPT)
         taken = time.perf_counter() - began
         terminal.send(CTRL_D)

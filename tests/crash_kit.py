@@ -6,14 +6,13 @@ a function's result. All texts are different, so that one can be counted.
 
 import json
 import random
-import subprocess
-import sys
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import warm
 from laws import evicted_is_found, holds
 from wire_rules import FAMILIES, check
 
@@ -64,12 +63,7 @@ class Home:
         many things were acknowledged."""
         self.seed += 1
         arguments = [self.path, self.number, self.seed, point, when, nth]
-        child = subprocess.Popen(
-            [sys.executable, str(CHILD), *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        child = warm.start([str(CHILD), *map(str, arguments)], stdout=warm.PIPE, stderr=warm.PIPE)
         timer: threading.Timer | None = None
         before = len(self.kept)
         assert child.stdout is not None

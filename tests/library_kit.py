@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import warm
+
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 CHILD = Path(__file__).with_name("examples") / "library_child.py"
 
@@ -49,14 +51,12 @@ def disturbed(folder: Path, kills: int, seed: int) -> Outcome:
     done = 0
     for _ in range(kills):
         done += _killed(folder, after_steps=chance.randint(1, max(2, 3 * inputs // kills)))
-    end = subprocess.run(
-        [sys.executable, str(CHILD), str(folder)], capture_output=True, text=True, timeout=1800
-    )
-    assert end.stdout, end.stderr
-    told = json.loads(end.stdout.splitlines()[-1])
+    code, out, errors = warm.run([str(CHILD), str(folder)], timeout=1800)
+    assert out, errors
+    told = json.loads(out.splitlines()[-1])
     right = runpy.run_path(str(folder / "read_the_library" / "make.py"))["right"]
     return Outcome(
-        exit_code=end.returncode,
+        exit_code=code,
         kills=done,
         tokens=told["tokens"],
         largest=told["largest"],
@@ -67,12 +67,10 @@ def disturbed(folder: Path, kills: int, seed: int) -> Outcome:
 
 def _killed(folder: Path, after_steps: int) -> bool:
     """Whether it was killed: it may have come to its end first."""
-    child = subprocess.Popen(
-        [sys.executable, str(CHILD), str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    child = warm.start([str(CHILD), str(folder)], stdout=warm.PIPE, stderr=warm.DEVNULL)
     assert child.stdout is not None
     for _ in range(after_steps):
-        if not child.stdout.readline().startswith(b"step"):
+        if not child.stdout.readline().startswith("step"):
             break
     child.kill()
     child.stdout.close()

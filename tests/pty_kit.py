@@ -13,13 +13,16 @@ import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
+import warm
+
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b[=>()78DM][0B]?|\r")
 CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x03", "\x04", "\r", "\x1b\r"
 
 
 class Terminal:
     """Runs Python code with arguments; `text` is all that appeared, without escape sequences.
-    `reports`: this terminal says where its cursor is, always in the first row."""
+    `reports`: this terminal says where its cursor is, always in the first row. `cold`: for figures
+    about starting."""
 
     def __init__(
         self,
@@ -30,23 +33,27 @@ class Terminal:
         columns: int = 80,
         rows: int = 30,
         reports: bool = False,
+        cold: bool = False,
     ) -> None:
         self._reports = reports
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            env={
-                **environ,
-                "TERM": "xterm-256color",
-                "PROMPT_TOOLKIT_NO_CPR": "" if reports else "1",
-            },
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
+        told = {"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "" if reports else "1"}
+        words, env = ["-c", code, *arguments], {**environ, **told}
+        self.process: warm.Process
+        if cold:
+            self.process = subprocess.Popen(
+                [sys.executable, *words],
+                stdin=theirs,
+                stdout=theirs,
+                stderr=theirs,
+                env=env,
+                text=True,
+                start_new_session=True,
+                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            )
+        else:
+            self.process = warm.Warm(words, theirs, theirs, theirs, env, terminal=True)
         os.close(theirs)
         self.raw = ""
         self._seen = 0

@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import warm
 from kernel_kit import runtime_at
 
 from pagemind.runtime.cancel import CancelToken
@@ -43,14 +42,9 @@ def run(
     folder: Path, point: str = "none", when: str = "before", nth: int = 0, who: str = ""
 ) -> int:
     """The exit code of a process that runs the task in a folder, and may kill itself on the way."""
-    done = subprocess.run(
-        [sys.executable, str(CHILD), str(folder), point, when, str(nth), who],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode in (-9, 0, 3, 4), done.stderr
-    return done.returncode
+    code, _, errors = warm.run([str(CHILD), str(folder), point, when, str(nth), who])
+    assert code in (-9, 0, 3, 4), errors
+    return code
 
 
 def echo() -> ScriptedModel:

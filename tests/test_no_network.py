@@ -63,7 +63,7 @@ def test_nothing_is_sent_anywhere(
     """Creating, talking, flushing, embedding, searching, reading and closing reach nobody; nor
     does loading litellm, nor a command that only looks."""
     monkeypatch.setenv("PAGEMIND_HOME", str(tmp_path / "home"))
-    child = python(GUARDED + script + END, tmp_path / "home")
+    child = python(GUARDED + script + END, tmp_path / "home", cold=True)
     out, errors = child.communicate(timeout=180)
     assert child.returncode == 0, errors[-3000:]
     assert out.strip().endswith("quiet"), errors[-3000:]

@@ -1,7 +1,6 @@
 """Rewind, undo, bring back and fork: one fact each. That all of them hold together after any walk
 is in test_time_machine.py."""
 
-import subprocess
 import sys
 import tarfile
 import textwrap
@@ -10,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import warm
 from kernel_kit import agent_at, runtime_at, sentence, small
 from laws import holds
 
@@ -322,17 +322,14 @@ def test_a_kill_leaves_either_state(tmp_path: Path) -> None:
             before = look()
             if (doing[0] == "undo") != (before == there):
                 continue
-            child = subprocess.run(
-                [sys.executable, "-c", textwrap.dedent(CHILD), home, str(statement), *doing],
+            code, out, errors = warm.run(
+                ["-c", textwrap.dedent(CHILD), str(home), str(statement), *doing],
                 cwd=Path(__file__).parent,
-                capture_output=True,
-                text=True,
-                check=False,
             )
-            assert child.returncode == -9, child.stderr
+            assert code == -9, errors
             after = look()
             assert after in (there, back)
-            assert after == before or child.stdout == "done\n"
+            assert after == before or out == "done\n"
             states.add(after)
     assert states == {there, back}
 

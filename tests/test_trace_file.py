@@ -2,11 +2,10 @@
 
 import json
 import logging
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm
 from trace_kit import definition, kinds, model, talk, weather
 
 from pagemind.runtime.errors import UserError
@@ -44,9 +43,7 @@ def test_every_trace_event_is_a_line(tmp_path: Path) -> None:
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path) -> None:
     """Each line is written at once."""
     trace = tmp_path / "t.jsonl"
-    running = [
-        subprocess.Popen([sys.executable, "-c", _APPEND, str(trace), name]) for name in "abc"
-    ]
+    running = [warm.start(["-c", _APPEND, str(trace), name]) for name in "abc"]
     assert [each.wait() for each in running] == [0, 0, 0]
     lines = list(read(trace))
     assert len(lines) == 600

@@ -21,16 +21,22 @@ def load() -> Any:
     """The module, quiet and with our read-ahead: LanceDB reads both switches when it is loaded."""
     with _lock:
         if "lancedb" not in sys.modules:
-            os.environ.setdefault("LANCEDB_LOG", "error")
-            os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(READ_AHEAD_BYTES))
-            _put_shell(_CLIENT)
+            prepare()
         import lancedb
 
         return lancedb
 
 
+def prepare() -> None:
+    """What must be in place before the import."""
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(READ_AHEAD_BYTES))
+    if _CLIENT not in sys.modules:
+        _put_shell(_CLIENT)
+
+
 def _put_shell(name: str) -> None:
-    spec = importlib.util.find_spec(name) if name not in sys.modules else None
+    spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None or spec.submodule_search_locations is None:
         return
     shell, loader = importlib.util.module_from_spec(spec), spec.loader

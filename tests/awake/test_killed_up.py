@@ -4,12 +4,12 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
+
+import warm
 
 from pagemind.runtime.event import UserMessage
 from pagemind.runtime.runtime import Runtime
@@ -33,12 +33,11 @@ KILLS = 3
 PER_ROUND = 3
 
 
-def up(home: Path, *words: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-c", MAIN, "up", "--home", str(home), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+def up(home: Path, *words: str) -> warm.Process:
+    return warm.start(
+        ["-c", MAIN, "up", "--home", str(home), *words],
+        stdout=warm.PIPE,
+        stderr=warm.PIPE,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
 
@@ -140,10 +139,8 @@ def test_a_message_to_an_agent_that_is_kept_awake_is_passed_on(tmp_path: Path) -
         assert "awake" in child.stdout.readline()
         # Whoever holds it, the message waits; then it is the other's.
         lock.acquire(0)
-        words = [sys.executable, "-c", MAIN, "send", "ada", "hello", "--json"]
-        sender = subprocess.Popen(
-            [*words, "--home", str(tmp_path / "home")], stdout=subprocess.PIPE, text=True
-        )
+        words = ["-c", MAIN, "send", "ada", "hello", "--json"]
+        sender = warm.start([*words, "--home", str(tmp_path / "home")], stdout=warm.PIPE)
         mailbox = Mailbox(runtime.home.database, runtime.clock)
         while not mailbox.counts()[0]:
             assert sender.poll() is None

@@ -1,9 +1,9 @@
 """Killed while a person is asked, or in what was approved: it runs once, or is not known of."""
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
+
+import warm
 
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.invariants import check_state
@@ -45,10 +45,8 @@ with Runtime(home, background=False) as runtime:
 
 def killed(home: Path, command: str, *, approves: bool) -> None:
     words = [str(home), command, "yes" if approves else "no", DEFINITION]
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, *words], capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    code, _, errors = warm.run(["-c", CHILD, *words])
+    assert code == -signal.SIGKILL, errors
 
 
 def test_killed_while_asked_it_waits_and_runs_once(tmp_path: Path) -> None:

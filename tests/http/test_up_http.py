@@ -12,13 +12,14 @@ from typing import Any
 
 import httpx
 import pytest
+import warm
 from cli_kit import PLAIN, Cli, clean_environ
 
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.runtime import Runtime
 
 RUN = "import sys; from pagemind.runtime.cli.app import main; sys.exit(main())"
-UP = [sys.executable, "-c", RUN, "up", "--json"]
+UP = ["-c", RUN, "up", "--json"]
 
 
 def make(home: Path) -> None:
@@ -27,14 +28,13 @@ def make(home: Path) -> None:
 
 
 @contextmanager
-def up(home: Path, *more: str, **environ: str) -> Iterator[tuple["subprocess.Popen[str]", Any]]:
+def up(home: Path, *more: str, **environ: str) -> Iterator[tuple[warm.Process, Any]]:
     """The process, and what it said when it listened."""
-    child = subprocess.Popen(
+    child = warm.start(
         [*UP, *more],
         env={**clean_environ(home), **environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stdout=warm.PIPE,
+        stderr=warm.PIPE,
     )
     try:
         assert child.stdout is not None

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import Any
 
 import mcp_kit
 import pytest
+import warm
 from cli_kit import PLAIN, Cli
 from mcp import Client, StdioServerParameters
 
@@ -118,12 +118,8 @@ def raw(home: Path, asked: list[dict[str, Any]]) -> list[Any]:
         *({"id": n, "method": "tools/call", "params": params} for n, params in enumerate(asked, 1)),
     ]
     answers = []
-    with subprocess.Popen(
-        [sys.executable, *words(home, "--send")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    with warm.start(
+        words(home, "--send"), stdin=warm.PIPE, stdout=warm.PIPE, stderr=warm.PIPE
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -169,12 +165,8 @@ def test_it_is_served_beside_a_turn(tmp_path: Path) -> None:
 def test_ctrl_c_ends_it_while_it_waits_for_a_client(cli: Cli) -> None:
     """Also where standard input stays open, as on a terminal."""
     cli.ada()
-    with subprocess.Popen(
-        [sys.executable, *words(cli.home)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+    with warm.start(
+        words(cli.home), stdin=warm.PIPE, stdout=warm.PIPE, stderr=warm.DEVNULL
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -194,11 +186,8 @@ def test_ctrl_c_ends_it_while_it_waits_for_a_client(cli: Cli) -> None:
 @contextmanager
 def served(home: Path, *more: str, **env: str) -> Iterator[str]:
     """The address at which it is served."""
-    with subprocess.Popen(
-        [sys.executable, *words(home, "--http", "127.0.0.1:0", *more)],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **env},
+    with warm.start(
+        words(home, "--http", "127.0.0.1:0", *more), stderr=warm.PIPE, env={**os.environ, **env}
     ) as process:
         assert process.stderr is not None
         try:

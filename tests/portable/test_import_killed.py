@@ -1,11 +1,10 @@
 """An import that is killed leaves all of an agent or nothing, and so does an increment."""
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm
 from kernel_kit import sentence
 from portable_kit import lived, same, sound, tables
 
@@ -57,10 +56,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def die(home: Path, file: Path, name: str, nth: int) -> bool:
     """Whether it was killed; otherwise it had no so many places to die at."""
-    words = [sys.executable, "-c", CHILD, str(home), str(file), name, str(nth)]
-    ran = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert ran.returncode in (0, -signal.SIGKILL), ran.stderr
-    return ran.returncode != 0
+    code, _, errors = warm.run(["-c", CHILD, str(home), str(file), name, str(nth)])
+    assert code in (0, -signal.SIGKILL), errors
+    return code != 0
 
 
 @pytest.mark.parametrize("nth", [1, 15, 30, 45, 60, 72])

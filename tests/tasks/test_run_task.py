@@ -1,11 +1,10 @@
 """A task does each of its actions for each input, in order, and says what came of it."""
 
 import json
-import subprocess
-import sys
 import threading
 
 import pytest
+import warm
 from kernel_kit import runtime_at
 from task_kit import Bench
 
@@ -351,14 +350,11 @@ def test_two_tasks_on_one_agent(bench: Bench) -> None:
     code += "r = Runtime(Path(sys.argv[1])); from pagemind.runtime.state.home import AgentLock;"
     code += "l = AgentLock(r.home.folder(r.home.find('task').id), 'task'); l.acquire(0);"
     code += "print('held', flush=True); sys.stdin.read()"
-    child = subprocess.Popen(
-        [sys.executable, "-c", code, str(bench.folder / "home")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
+    words = ["-c", code, str(bench.folder / "home")]
+    child = warm.start(words, stdin=warm.PIPE, stdout=warm.PIPE)
     assert child.stdout is not None
     child.stdout.readline()
     with pytest.raises(AgentInUse):
         bench.run(load_task(path))
-    child.communicate(b"")
+    child.communicate()
     assert bench.run(load_task(path)).row.status == "done"
