@@ -5,7 +5,7 @@ leaves both as they were. An edit of a shared block is an edit for all who share
 profile is held to its schema.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +64,11 @@ class CoreEditor:
 
     def set(self, block: str, path: str, value: Any) -> str:
         """Set one field of a profile, or delete it with None."""
+        reason = f"{'delete' if value is None else 'set'} {clean_text(path)[:_REASON]}"
+        return self.patch(block, {path: value}, reason)
+
+    def patch(self, block: str, changes: Mapping[str, Any], reason: str) -> str:
+        """Set several fields of a profile as one version: all of them, or none."""
         to_edit = self._to_edit(block)
         profile = self._core.profiles.get(block)
         if profile is None:
@@ -71,10 +76,8 @@ class CoreEditor:
             raise EditMismatch(
                 f"{block} is text, not a profile: use core_append or core_edit. Profiles: {named}."
             )
-        patch = {path: value}
-        reason = f"{'delete' if value is None else 'set'} {clean_text(path)[:_REASON]}"
         return self._change(
-            to_edit, lambda b: b.with_value(profile.patched(b.value, patch)), reason
+            to_edit, lambda b: b.with_value(profile.patched(b.value, changes)), reason
         )
 
     def _text(self, block: Block) -> Block:
@@ -102,7 +105,10 @@ class CoreEditor:
 
     def replace(self, block: str, content: str, reason: str = "rewrite") -> str:
         """Give a block a new value, as a person does: also one that the model may not edit."""
-        return self._rewrite(self._core.get(block), clean_text(content), reason, by_person=True)
+        by_person = self._author == "user"
+        return self._rewrite(
+            self._core.get(block), clean_text(content), reason, by_person=by_person
+        )
 
     def put(self, block: Block, reason: str) -> str:
         """Store a block as it is, a new one too: it came out of a file."""

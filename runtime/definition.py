@@ -412,11 +412,15 @@ class AgentDefinition(Section):
             name = next(iter(entry)) if isinstance(entry, dict) else entry
             reasons = [self._withheld(each) for each in self._groups.get(name, (name,))]
             if all(reasons):
-                yield ("tools", at), f"{name}: {reasons[0]}; change one of them"
+                first = self._groups.get(name, (name,))[0]
+                if why := self.memory.forbids(first):
+                    why += f"; {self.memory.allowing(first)} would let it"
+                yield ("tools", at), f"{name}: {why or reasons[0]}"
         for at, archive in enumerate(self.archives):
             needed = "archival_search" if archive.mode == "read" else "archive_insert"
             if why := self.memory.forbids(needed):
-                yield ("archives", at), f"{archive.name}: {why}"
+                allowing = self.memory.allowing(needed)
+                yield ("archives", at), f"{archive.name}: {why}; {allowing} would let it"
         if self.raw.get("blocks") and not self.memory.reads("working"):
             yield ("blocks",), "memory says working: none, so there is none; take them out"
         if self.semantic != "collection":

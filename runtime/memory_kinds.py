@@ -77,11 +77,19 @@ class MemoryKinds(Section):
         reads, writes = _NEEDS.get(function, ((), ()))
         for kind in writes:
             if not self.writes(kind):
-                return f"it writes {kind} memory, and memory says {kind}: {self._of(kind)}"
+                may = "may only read" if self.reads(kind) else "does not have"
+                return f"it writes {kind} memory, which this agent {may}"
         for kind in reads:
             if not self.reads(kind):
-                return f"it reads {kind} memory, and memory says {kind}: none"
+                return f"it reads {kind} memory, which this agent does not have"
         return ""
+
+    def allowing(self, function: str) -> str:
+        """What a definition would say to let the agent have a function that is forbidden now."""
+        reads, writes = _NEEDS.get(function, ((), ()))
+        wanted = {kind: "rw" for kind in writes if not self.writes(kind)}
+        wanted |= {kind: "r" for kind in reads if not self.reads(kind)}
+        return f"memory: {{{', '.join(f'{kind}: {access}' for kind, access in wanted.items())}}}"
 
     def forbidden(self, functions: Iterable[str]) -> dict[str, str]:
         """Those of the functions that the agent may not have, with the reason."""

@@ -69,6 +69,7 @@ def core_set(
         path: The field, like name, work.role, pets[0].name, or likes[-] to add to a list.
         value: What it is from now on; null deletes it.
     """
+    value = None if value == "null" else value  # what weak models write
     text = ctx.core.set(block, path, value)
     if not ctx.core.shows_edits:  # until the next flush it stands here alone
         return f"{block} is now:\n{text}"

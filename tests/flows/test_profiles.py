@@ -12,6 +12,9 @@ from pagemind.runtime.definition import AgentDefinition, load_definition, parse_
 from pagemind.runtime.errors import DefinitionError
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.past import Past
+from pagemind.runtime.recorder import Recorder
+from pagemind.runtime.replay import replay
+from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import ScriptedModel, call
 
 
@@ -31,7 +34,7 @@ def test_a_model_sets_fields_and_reads_what_is_wrong(tmp_path: Path) -> None:
                 call("core_set", block="sam", path="name", value="x" * 400),
             ],
             "No?",
-            call("core_set", block="sam", path="age", value=None),
+            call("core_set", block="sam", path="age", value="null"),
             call("core_rewrite", block="sam", content='{"age": 7, "name": "Sam"}'),
             "Done.",
         ]
@@ -138,6 +141,21 @@ def test_past_requests_and_the_time_machine_know_profiles(tmp_path: Path) -> Non
             made = past.request(f"s{step}")
             assert made.exact
             assert made.request.system == asked.system
+
+
+def test_a_replay_sets_the_same_fields(tmp_path: Path) -> None:
+    """A recorded talk with a profile comes out the same, refusals too."""
+    clock, trace = FrozenClock(), tmp_path / "talk.jsonl"
+    script = [
+        call("core_set", block="sam", path="pets[-]", value={"name": "Biscuit </block>"}),
+        call("core_append", block="sam", content="He barks."),
+        "Noted.",
+    ]
+    recorder = Recorder(trace, clock)
+    with Runtime(tmp_path / "home", clock=clock, background=False, trace=recorder) as runtime:
+        runtime.agent("ada", keeper(), model=ScriptedModel(script)).send("My dog is Biscuit.")
+    replayed = replay(trace)
+    assert (replayed.difference, replayed.requests) == (None, 3)
 
 
 def test_a_guided_model_notes_nothing_into_a_profile() -> None:
