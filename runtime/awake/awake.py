@@ -18,6 +18,7 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.awake.events import AwakeEvent, Kind, Tell, untold
 from pagemind.runtime.awake.inbox import Inbox
 from pagemind.runtime.awake.keeper import Keeper
+from pagemind.runtime.awake.sleepers import Sleepers
 from pagemind.runtime.awake.timekeeper import Timekeeper
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import HomeInUse, HomeUnusable, PagemindError
@@ -29,6 +30,7 @@ from pagemind.runtime.settings import (
     KEEPER_CUT_SECONDS,
     KEEPER_GRACE_SECONDS,
     KEEPER_LOOK_SECONDS,
+    SLEEP_LOOK_SECONDS,
 )
 from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.folders import FolderLock
@@ -72,6 +74,7 @@ class Awake:
         self._timekeeper = Timekeeper(
             runtime.schedules, self.keeper.mailbox, runtime.clock, self._only
         )
+        self._sleepers = Sleepers(runtime, self.keeper.using, self._say, self._only)
         self._inboxes: dict[tuple[str, Path], Inbox] = {}
         self._wrong: dict[str, str] = {}  # what was told, by what it is about
         self._lock = lock_of(runtime.home.path)
@@ -105,9 +108,18 @@ class Awake:
         # Apart: a long document must not keep timers waiting.
         inboxes = threading.Thread(target=look_into_inboxes, name="inboxes", daemon=True)
         inboxes.start()
+
+        def look_for_sleepers() -> None:
+            while not stop.wait(SLEEP_LOOK_SECONDS):
+                self._guarded("sleep", lambda: self._sleepers.run(stop))
+
+        sleepers = threading.Thread(target=look_for_sleepers, name="sleepers", daemon=True)
+        sleepers.start()
         while not stop.wait(self.look()):
             pass
+        self._sleepers.stop()
         inboxes.join(KEEPER_CUT_SECONDS)
+        sleepers.join(KEEPER_CUT_SECONDS)
 
     def look(self) -> float:
         """Let what is due fire; seconds until the next look."""

@@ -7,6 +7,7 @@ awake                    agents, timers, waiting, aside (events)
 ├── file_failed          agent, file, reason
 ├── turn_started         agent, id, kind (of event)
 ├── turn_ended           agent, id, kind, turn, stop_reason, text, tokens, cost
+├── slept                agent, done (counts), calls, tokens, notes: its memory was tended
 ├── waits                agent, id, kind, why, seconds: an agent cannot go on now
 ├── put_aside            agent, id, kind, why: it can never be handled
 ├── warning              why
@@ -25,6 +26,7 @@ Kind = Literal[
     "file_failed",
     "turn_started",
     "turn_ended",
+    "slept",
     "waits",
     "put_aside",
     "warning",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.cli.render import console, one_line, plural
+from pagemind.runtime.cli.tended import counted
 from pagemind.runtime.settings import JSON_SCHEMA
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def _what(kind: str, data: Any) -> str:
             data["text"] if len(data["text"]) <= _TEXT_CHARS else data["text"][:_TEXT_CHARS] + "…"
         )
         return f"turn {data['turn']} {data['stop_reason']} ({spent}): {text}"
+    if kind == "slept":
+        return f"tended its memory: {counted(data)}"
     if kind == "waits":
         return f"waits: {data['why']}"
     if kind == "put_aside":

@@ -35,6 +35,11 @@ class Report:
     completion_tokens: int = 0
     notes: list[str] = field(default_factory=list)
 
+    def as_json(self) -> dict[str, Any]:
+        """`memory sleep --json`, the event `slept` and the line of `up`."""
+        tokens = self.prompt_tokens + self.completion_tokens
+        return {"done": dict(self.done), "calls": self.calls, "tokens": tokens, "notes": self.notes}
+
     def count(self, name: str, many: int = 1) -> None:
         if many:
             self.done[name] = self.done.get(name, 0) + many

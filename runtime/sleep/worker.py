@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import parse_rfc3339, rfc3339
@@ -53,6 +54,34 @@ class SleepStatus:
     waiting: int
     dead: int
     undecided: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "when": self.when,
+            "at": rfc3339(self.at) if self.at else None,
+            "turns": self.turns,
+            "running": self.running,
+            "job": self.job,
+            "undecided": self.undecided,
+            "waiting": self.waiting,
+            "dead": self.dead,
+        }
+
+
+def status_of(state: State, spec: Sleeping, *, running: bool = False, job: str = "") -> SleepStatus:
+    """What stands in an agent's state of its worker."""
+    last, counts = slept(state), state.changes.counts()
+    newest = state.database.number("SELECT coalesce(max(turn), 0) FROM turns")
+    return SleepStatus(
+        when=spec.when,
+        at=last.at,
+        turns=newest - last.turn,
+        running=running,
+        job=job,
+        waiting=counts.get("pending", 0),
+        dead=counts.get("dead", 0),
+        undecided=sum(counts.get(each, 0) for each in OPEN if each != "pending"),
+    )
 
 
 def slept(state: State) -> Slept:
@@ -134,18 +163,7 @@ class SleepWorker:
 
     def status(self) -> SleepStatus:
         state = self._context(Report()).state
-        last, counts = slept(state), state.changes.counts()
-        newest = state.database.number("SELECT coalesce(max(turn), 0) FROM turns")
-        return SleepStatus(
-            when=self._spec.when,
-            at=last.at,
-            turns=newest - last.turn,
-            running=self._running.locked(),
-            job=self._job,
-            waiting=counts.get("pending", 0),
-            dead=counts.get("dead", 0),
-            undecided=sum(counts.get(each, 0) for each in OPEN if each != "pending"),
-        )
+        return status_of(state, self._spec, running=self._running.locked(), job=self._job)
 
     def _wait_and_run(self, token: CancelToken) -> None:
         try:
@@ -162,6 +180,7 @@ class SleepWorker:
         report = Report()
         with self._running:
             cancel.check()
+            self._token = cancel  # a turn that comes has it give way
             context = self._context(report)
             with context.held():
                 newest = context.state.database.number("SELECT coalesce(max(turn), 0) FROM turns")
@@ -195,15 +214,10 @@ class SleepWorker:
             context.report.notes.append(f"{job.name}: {error.message}")
 
     def _tell(self, report: Report) -> None:
-        told = {
-            "done": dict(report.done),
-            "calls": report.calls,
-            "notes": list(report.notes),
-        }
         with self._told:
             self._usage += Usage(report.prompt_tokens, report.completion_tokens)
             if report.done or report.calls or report.notes:
-                self._events.append(TraceEvent("slept", told))
+                self._events.append(TraceEvent("slept", report.as_json()))
 
 
 def without_model(context: SleepContext) -> SleepContext:

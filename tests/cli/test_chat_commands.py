@@ -78,6 +78,8 @@ WALK = (
     ("/context", "flush"),
     ("/request", "--- system, part 1"),
     ("/usage", "calls|today|ever"),
+    ("/status", "sleep   off"),
+    ("/sleep", "nothing to do"),
     ("/schedules", "no timers; |schedules add"),
     ("/new", "conversation 2 begins"),
     ("/rewind m1", "taken back: |/bring-back undoes this"),

@@ -113,6 +113,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory compact": ["memory", "compact", "ada"],
+        "memory sleep": ["memory", "sleep", "ada"],
         "agents accept": ["agents", "accept", "ada"],
         "agents good": ["agents", "good", "ada", "it listened"],
         "memory forget": ["memory", "forget", "ada", "a1", "--dry-run"],

@@ -23,6 +23,32 @@ def _details(scene: Scene, rest: str) -> None:
     print_details(scene.agent.state, rest)
 
 
+def _status(scene: Scene, rest: str) -> None:
+    """Who answers, how much is kept, and what the worker is up to."""
+    from pagemind.runtime.cli.render import plural
+    from pagemind.runtime.cli.tended import standing
+
+    agent = scene.agent
+    state = agent.state
+    kept = (
+        plural(state.journal.count(), "message"),
+        plural(state.passages.count(), "passage"),
+        plural(state.pages.count(), "page"),
+    )
+    print(f"model   {agent.model.name}")
+    print(f"memory  {', '.join(kept)}")
+    print(f"sleep   {standing(agent.sleep_status())}")
+
+
+def _sleep(scene: Scene, rest: str) -> None:
+    """Tend memory now."""
+    from pagemind.runtime.cli.interrupt import stop_on_interrupt
+    from pagemind.runtime.cli.tended import counted
+
+    with stop_on_interrupt() as cancel:
+        print(counted(scene.agent.sleep(cancel).as_json()))
+
+
 def _usage(scene: Scene, rest: str) -> None:
     from pagemind.runtime.cli.render import money, table
     from pagemind.runtime.cli.spent import midnight
@@ -75,5 +101,7 @@ COMMANDS = (
     Command("/request", "", "the exact request of the next call", _request),
     Command("/details", "[TURN]", "what the last turn called, and what came back", _details),
     Command("/export", "[FILE]", "write the agent to one file: ada.pmz", _export, "file"),
+    Command("/status", "", "model, memory, and what the sleep-time worker is up to", _status),
+    Command("/sleep", "", "tend memory now, as the worker does between turns", _sleep),
     Command("/usage", "", "tokens and cost, of today and ever", _usage),
 )
