@@ -273,6 +273,11 @@ SEGMENT_JOIN = 0.6  # likeness from which a page joins a segment (cosine + share
 SEGMENT_HEAT = 5.0  # heat from which a segment is promoted
 SEGMENT_MEMORY_SECONDS = 1e7  # µ of the recency in heat (MemoryOS, arXiv 2506.06326)
 SEGMENTS = 200  # in the mid-term view; the coldest leaves
+IMPORTANCE_CHARS = 4000  # of a text that are looked at for how much it matters
+RATE_BATCH = 40  # records whose importance one call is asked for
+RATE_ATTEMPTS = 3  # calls without a single usable answer, after which a batch stays unrated
+JOB_REPLY_TOKENS = 1500  # of one answer of the worker's model
+JOB_TEXT_TOKENS = 80  # of one memory that it is shown
 
 # --- looking at all of it -----------------------------------------------------------------------
 

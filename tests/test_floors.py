@@ -20,7 +20,7 @@ FLOORS: dict[int, str] = {
           page page_table page_tree transcript pins parts gist view when filters text_calls
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
           image_header trace_file config exchange mcp_use recurrence scope profile profile_path
-          profile_schema memory_kinds""",
+          profile_schema memory_kinds importance""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """summarizer gist_writer idle_gists background flush queue_manager tool function_executor
@@ -31,9 +31,9 @@ FLOORS: dict[int, str] = {
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
-          time_machine fingerprint timers sleep permitted""",
+          time_machine fingerprint timers permitted""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
-          mcp""",
+          mcp sleep""",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer

@@ -6,7 +6,7 @@ stands in `cursor`/`set_cursor`. It may be stopped anywhere and is taken up agai
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -17,12 +17,14 @@ from pagemind.runtime.definition_parts import Sleeping
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.model import Model, ModelReply, ModelRequest
-from pagemind.runtime.services import SearchFilters
+from pagemind.runtime.outbox import Tier
+from pagemind.runtime.services import Hit, SearchFilters
 from pagemind.runtime.state.state import State
 
 _KEY = "sleep"  # of meta: a JSON object, job → where it is
 
 Near = Callable[[str, int, SearchFilters], list[tuple[str, float]]]
+Find = Callable[[Tier, str, SearchFilters, int], Sequence[Hit]]
 
 
 @dataclass(slots=True)
@@ -71,6 +73,8 @@ class SleepContext:
     semantic: str = "collection"  # collection | profile | both
     scope: str = "/"
     affordable: Callable[[], bool] = lambda: True
+    search: Find = lambda tier, query, filters, limit: ()
+    near_pages: Callable[[str, int], list[tuple[str, float]]] = lambda text, limit: []
 
     @property
     def review(self) -> bool:

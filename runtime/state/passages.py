@@ -307,6 +307,17 @@ class Passages:
         )
         return [passage_of(row) for row in rows]
 
+    def unrated(self, after: int, limit: int) -> list[Passage]:
+        """Active records that follow a number and have no importance, the oldest first; without
+        pieces of documents."""
+        rows = self._db.rows(
+            "SELECT * FROM passages WHERE status = 'active' AND importance IS NULL AND number > ?"
+            " AND cold = 0 AND superseded_by IS NULL AND kind NOT IN ('skill', 'item')"
+            " AND origin <> 'document' ORDER BY number LIMIT ?",
+            (after, limit),
+        )
+        return [passage_of(row) for row in rows]
+
     def retired(self) -> list[int]:
         """The numbers of passages that are no longer active."""
         rows = self._db.rows("SELECT number FROM passages WHERE status <> 'active'")
