@@ -321,7 +321,7 @@ def boot(
             state=state,
             definition=definition,
             model=metered(sleeper) if sleeper is not None else writer,
-            near=engine.near,
+            engine=engine,
             zone=zone,
             count=counter.count,
             window=lambda: _summary_window(sleeper or writer, full),

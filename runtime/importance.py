@@ -9,7 +9,7 @@ insights and digests whose model gave none. It counts signs, and English has the
     what was agreed, is due or is to be remembered       +2   I promise to call. The rent is due.
     feelings                                             +2   I love her. We quarrelled.
     health, money, law, family, home and work            +3   The doctor called. I was fired.
-    life and limb                                        +8   The house is on fire. She died.
+    life and limb                                        +9   The house is on fire. She died.
 
 A question tells little: it is worth half of what it names.
 """
@@ -69,7 +69,7 @@ def importance_of(text: str) -> float:
     named = telling(text)
     numbers = any(any(c.isdigit() for c in word) for word in named)
     worth = int(numbers) + int(any(not any(c.isdigit() for c in word) for word in named))
-    for pattern, points in ((_OWN, 2), (_DUE, 2), (_FELT, 2), (_GRAVE, 3), (_ALARM, 8)):
+    for pattern, points in ((_OWN, 2), (_DUE, 2), (_FELT, 2), (_GRAVE, 3), (_ALARM, 9)):
         worth += points if pattern.search(text) else 0
     if text.rstrip(" \"'”’)").endswith("?") and not _ALARM.search(text):
         worth //= 2

@@ -23,7 +23,7 @@ FLOORS: dict[int, str] = {
           profile_schema memory_kinds importance""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
-    4: """summarizer gist_writer idle_gists background flush queue_manager tool function_executor
+    4: """summarizer gist_writer idle_gists flush queue_manager tool function_executor
           deadline
           approvals turn_rules earlier acceptance usual_words shared_copies shared_archives
           archival_memory
@@ -33,7 +33,7 @@ FLOORS: dict[int, str] = {
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine fingerprint timers permitted""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
-          mcp sleep""",
+          mcp sleep background""",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer

@@ -3,9 +3,10 @@ linked and reflected on in the same sleep."""
 
 from pagemind.runtime.definition_parts import Sleeping
 from pagemind.runtime.sleep.job import Job
+from pagemind.runtime.sleep.rate import Rate
 
 
 def jobs_of(spec: Sleeping) -> list[Job]:
     """Those that a definition asks for."""
-    jobs: list[Job] = []
+    jobs: list[Job] = [Rate()]
     return jobs

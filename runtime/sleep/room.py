@@ -6,11 +6,13 @@ from datetime import datetime, time, tzinfo
 
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.model import Model
+from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import SLEEP_LEAST_TOKENS
-from pagemind.runtime.sleep.job import Near, Report, SleepContext
+from pagemind.runtime.sleep.job import Report, SleepContext
 from pagemind.runtime.sleep.jobs import jobs_of
 from pagemind.runtime.sleep.worker import SleepWorker
 from pagemind.runtime.state.state import State
+from pagemind.runtime.tiers.search import Search
 
 
 def worker_of(
@@ -19,7 +21,7 @@ def worker_of(
     state: State,
     definition: AgentDefinition,
     model: Model | None,
-    near: Near,
+    engine: Search,
     zone: tzinfo,
     count: Callable[[str], int],
     window: Callable[[], int],
@@ -46,7 +48,11 @@ def worker_of(
             state=state,
             spec=spec,
             model=model,
-            near=near,
+            near=engine.near,
+            near_pages=lambda text, limit: engine.near(text, limit, SearchFilters(), "pages"),
+            search=lambda tier, query, filters, limit: (
+                engine.search(tier, query, filters, limit).hits
+            ),
             now=now,
             zone=zone,
             count=count,

@@ -118,16 +118,21 @@ class Search:
         return SearchResult(tuple(hits), sum(totals), tuple(dict.fromkeys(warnings + more)))
 
     def near(
-        self, text: str, limit: int = 3, filters: SearchFilters = _ALL
+        self,
+        text: str,
+        limit: int = 3,
+        filters: SearchFilters = _ALL,
+        tier: Tier = "archival",
     ) -> list[tuple[str, float]]:
-        """Passages whose meaning is closest to a text: short ids and cosines. Empty where no
-        embedder works."""
-        where = where_of(filters, "archival") if self._vectors is not None else None
+        """Passages, or gists of pages, whose meaning is closest to a text: short ids and cosines.
+        Empty where no embedder works."""
+        live = self._own.view.live()
+        where = where_of(filters, tier, live=live) if self._vectors is not None else None
         if where is None or self._vectors is None:
             return []
-        total = self._own.view.count("archival")
-        place = Place.at(self._own, "archival", where, self._zone, total)
-        legs = Legs("archival")
+        total = self._own.view.count(tier)
+        place = Place.at(self._own, tier, where, self._zone, total)
+        legs = Legs(tier)
         add_vectors(legs, [place], text, self._vectors)
         closest: dict[str, float] = {}
         for key, cosine in legs.scores.get("vector", {}).items():
