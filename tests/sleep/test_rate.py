@@ -52,9 +52,7 @@ def test_a_skill_and_a_piece_of_a_document_are_not_rated(bed: Bed) -> None:
     assert not Rate().due(bed.context())
 
 
-@pytest.mark.parametrize(
-    "said", ["I cannot.", "这些都很重要。", '{"ratings": "all"}', "[]"]
-)
+@pytest.mark.parametrize("said", ["I cannot.", "这些都很重要。", '{"ratings": "all"}', "[]"])
 def test_prose_rates_nothing_and_is_not_asked_for_ever(bed: Bed, said: str) -> None:
     """After some runs the batch is left as it is."""
     bed.note("Sam ate toast.")
