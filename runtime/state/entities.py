@@ -67,5 +67,16 @@ class Entities:
             for row in self._db.rows("SELECT key, entity FROM entity_names ORDER BY key")
         ]
 
+    def keys_about(self, length: int) -> list[tuple[str, int]]:
+        """Those about so long: what is a fifth longer or shorter is not nearly the same."""
+        return [
+            (row["key"], row["entity"])
+            for row in self._db.rows(
+                "SELECT key, entity FROM entity_names WHERE length(key) BETWEEN ? AND ?"
+                " ORDER BY key",
+                (int(length * 0.8) - 1, int(length * 1.25) + 1),
+            )
+        ]
+
     def count(self) -> int:
         return self._db.number("SELECT count(*) FROM entities")

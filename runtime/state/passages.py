@@ -49,7 +49,8 @@ class Passages:
         reason: str = "inserted",
     ) -> tuple[Passage, bool]:
         """The stored passage and True, or the active one that says the same and False: the same
-        text of the same kind, for the same scope and owner, that still holds.
+        text of the same kind about the same subject, for the same scope and owner, that still
+        holds. What is over already is not the same as that.
 
         What comes out of a file has its time, and an id: the one with that id, retired or not, is
         the same. Its sources become its lineage.
@@ -58,9 +59,20 @@ class Passages:
         with db.transaction():
             same = db.one(
                 "SELECT * FROM passages WHERE digest = ? AND status = 'active' AND kind = ?"
-                " AND scope = ? AND owner = ? AND key = ? AND valid_to IS NULL"
-                " AND superseded_by IS NULL AND cold = 0 OR id = ? LIMIT 1",
-                (digest(text), facets.kind, facets.scope, facets.owner, facets.key, id or ""),
+                " AND scope = ? AND owner = ? AND key = ? AND subject_entity IS ? AND relation = ?"
+                " AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0 AND ? IS NULL"
+                " OR id = ? LIMIT 1",
+                (
+                    digest(text),
+                    facets.kind,
+                    facets.scope,
+                    facets.owner,
+                    facets.key,
+                    facets.subject_entity,
+                    facets.relation,
+                    facets.superseded_by or (facets.valid_to and rfc3339(facets.valid_to)),
+                    id or "",
+                ),
             )
             if same:
                 return passage_of(same), False
@@ -192,7 +204,7 @@ class Passages:
             )
             then = replace(now, provenance=replace(now.provenance, status="retired"))
             if row is not None:
-                then = _as_version(now, row)
+                then = as_version(now, row)
             if replace(then, version=now.version, updated_at=now.updated_at) == now:
                 return None
             then = replace(then, version=now.version + 1, updated_at=self._clock.now())
@@ -297,7 +309,7 @@ class Passages:
         now = self.get([number]).get(number)
         if row is None or now is None or row["status"] == "retired":
             return None
-        return _as_version(now, row)
+        return as_version(now, row)
 
     def after(self, number: int, limit: int) -> list[Passage]:
         """Active passages that follow a number, oldest first."""
@@ -361,18 +373,19 @@ def passage_of(row: Row) -> Passage:
     )
 
 
-def _as_version(passage: Passage, row: Row) -> Passage:
-    """A passage as one of its versions (a row of passage_versions) has it."""
+def as_version(passage: Passage, row: Row, prefix: str = "") -> Passage:
+    """A passage as one of its versions has it: a row of passage_versions, whose columns may have a
+    prefix."""
     return replace(
         passage,
-        text=row["text"],
-        tags=tuple(json.loads(row["tags"])),
-        importance=row["importance"],
-        metadata=json.loads(row["metadata"]),
-        version=row["version"],
-        updated_at=parse_rfc3339(row["at"]),
-        provenance=replace(passage.provenance, status=row["status"]),
-        facets=facet_columns.facets_from(row["facets"]),
+        text=row[f"{prefix}text"],
+        tags=tuple(json.loads(row[f"{prefix}tags"])),
+        importance=row[f"{prefix}importance"],
+        metadata=json.loads(row[f"{prefix}metadata"]),
+        version=row[f"{prefix}version"],
+        updated_at=parse_rfc3339(row[f"{prefix}at"]),
+        provenance=replace(passage.provenance, status=row[f"{prefix}status"]),
+        facets=facet_columns.facets_from(row[f"{prefix}facets"]),
     )
 
 

@@ -13,6 +13,7 @@ from pagemind.runtime.state.changes import Changes
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.documents import Documents
 from pagemind.runtime.state.entities import Entities
+from pagemind.runtime.state.facts import Facts
 from pagemind.runtime.state.history import History
 from pagemind.runtime.state.journal import Journal
 from pagemind.runtime.state.lineage import Lineage
@@ -52,6 +53,7 @@ class State:
         self.lineage = Lineage(self.database, clock)
         self.links = Links(self.database, clock)
         self.entities = Entities(self.database, clock)
+        self.facts = Facts(self.database)
         self.changes = Changes(self.database, clock)
         self.segments = Segments(self.database, clock)
         self.tallies = Tallies(self.database, clock)

@@ -1,0 +1,89 @@
+"""Facts on disk: records found by whom they are about, now or as they were once known.
+
+A view over passages: nothing of its own is stored.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.message import Status
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.passages import as_version, passage_of
+
+
+class Facts:
+    """Of one agent. "Of a subject" and "of an object" are the two sides of a fact."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def of_subject(
+        self,
+        entity: int,
+        relation: str | None = None,
+        limit: int = 1 << 31,
+        status: Status = "active",
+    ) -> list[Passage]:
+        """Active facts about an entity, those that no longer hold among them, the newest first."""
+        return self._of("subject_entity", entity, relation, limit, status)
+
+    def of_object(
+        self, entity: int, relation: str | None = None, limit: int = 1 << 31
+    ) -> list[Passage]:
+        """Active facts whose object it is."""
+        return self._of("object_entity", entity, relation, limit, "active")
+
+    def _of(
+        self, side: str, entity: int, relation: str | None, limit: int, status: Status
+    ) -> list[Passage]:
+        rows = self._db.rows(
+            f"SELECT * FROM passages WHERE {side} = ? AND (? IS NULL OR relation = ?)"
+            " AND kind = 'fact' AND status = ? ORDER BY number DESC LIMIT ?",
+            (entity, relation, relation, status, limit),
+        )
+        return [passage_of(row) for row in rows]
+
+    def as_known(
+        self, entity: int, relation: str | None, at: datetime, limit: int = 1 << 31
+    ) -> list[Passage]:
+        """The facts on either side of an entity as they were believed at a time, what was taken
+        back or deleted since among them; the newest first."""
+        rows = self._db.rows(
+            "SELECT p.*, v.text v_text, v.tags v_tags, v.importance v_importance,"
+            " v.metadata v_metadata, v.version v_version, v.at v_at, v.status v_status,"
+            " v.facets v_facets FROM passages p JOIN passage_versions v ON v.number = p.number"
+            " WHERE (p.subject_entity = ? OR p.object_entity = ?) AND p.kind = 'fact'"
+            " AND (? IS NULL OR p.relation = ?) AND v.version = (SELECT max(w.version) FROM"
+            " passage_versions w WHERE w.number = p.number AND w.at <= ?)"
+            " AND v.status = 'active' ORDER BY p.number DESC LIMIT ?",
+            (entity, entity, relation, relation, rfc3339(at), limit),
+        )
+        return [as_version(passage_of(row), row, "v_") for row in rows]
+
+    def relations(self) -> list[str]:
+        """Of active facts, each once."""
+        rows = self._db.rows(
+            "SELECT DISTINCT relation FROM passages WHERE kind = 'fact' AND status = 'active'"
+            " AND relation <> '' ORDER BY relation"
+        )
+        return [row["relation"] for row in rows]
+
+    def relations_of(self, entities: Iterable[int]) -> list[str]:
+        """Those that anything is known of for some subjects."""
+        rows = self._db.rows_in(
+            "SELECT relation, subject_entity FROM passages WHERE kind = 'fact' AND"
+            " status = 'active' AND subject_entity",
+            list(entities),
+        )
+        return sorted({row["relation"] for row in rows if row["relation"]})
+
+    def entities(self) -> list[tuple[int, int]]:
+        """Whom facts are about, with how many: the most first."""
+        rows = self._db.rows(
+            "SELECT subject_entity, count(*) n FROM passages WHERE kind = 'fact'"
+            " AND status = 'active' AND subject_entity IS NOT NULL"
+            " GROUP BY subject_entity ORDER BY n DESC, subject_entity"
+        )
+        return [(row["subject_entity"], row["n"]) for row in rows]
