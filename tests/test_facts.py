@@ -246,7 +246,7 @@ TOLD = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(TOLD, max_size=10))
 def test_windows_never_overlap_and_others_are_left_alone(
     tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, str, str, int, int, int]]
