@@ -11,6 +11,7 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Near, SearchFilters, SearchResult
 from pagemind.runtime.services import Recall as Searching
 from pagemind.runtime.settings import NEAR_DUPLICATE, PASSAGE_CHARS
+from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
 
 
@@ -118,7 +119,12 @@ class ArchivalMemory:
             importance=importance,
             metadata=dict(metadata or {}),
             seq=self._state.journal.last_seq,
-            provenance=Provenance(self._origin, self._detail, TRUST[self._origin]),
+            provenance=Provenance(
+                self._origin,
+                self._detail,
+                TRUST[self._origin],
+                sources=sources_now(self._state) if self._author == "model" else (),
+            ),
             author=self._author,
         )
         self._written()

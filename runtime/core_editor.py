@@ -13,6 +13,7 @@ from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.errors import EditMismatch, NotFound
 from pagemind.runtime.message import Message, Origin, Provenance, Text, clean_text
 from pagemind.runtime.shared_copies import SharedCopies
+from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 
@@ -158,6 +159,14 @@ class CoreEditor:
                 origin=self._origin,
                 trust=None,
             )
+            if self._author == "model":
+                self._state.lineage.add(
+                    f"block:{block.label}",
+                    sources_now(self._state),
+                    "from",
+                    version=block.version,
+                    seq=self._state.journal.last_seq,
+                )
             database.after_commit(lambda: self._core.put(block))
             if self._tell is not None and not self._core.live:
                 text = load("block_changed").fill(block=block.label, value=block.value).strip()

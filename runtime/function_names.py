@@ -34,9 +34,18 @@ WORK: Mapping[str, tuple[str, ...]] = {
     "timers": ("schedule", "cancel_schedule", "schedules_list"),
 }
 ALL_GROUPS: Mapping[str, tuple[str, ...]] = {**GROUPS, **WORK}
+# Groups whose functions answer with what the agent holds anyway: nothing new comes in by them.
+INWARD = frozenset({*GROUPS, "archives", "timers", "facts", "episodes", "skills", "store"})
 MCP = "mcp"  # the entry that names servers: their functions are known once they have said them
 BETWEEN = "__"  # a server's name and that of its tool
 WRITING = ("write_file", "edit_file")  # of the group files, where its option `write` allows it
+
+
+def tells_new(function: str) -> bool:
+    """Whether a function's answer may hold what the agent was never told before."""
+    return not any(
+        function in functions for group, functions in ALL_GROUPS.items() if group in INWARD
+    )
 
 
 def names(groups: Mapping[str, tuple[str, ...]] = GROUPS) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "object": (dict,),
     "list of string": (list,),
+    "list of object": (list,),
     "time": (str,),
     "null": (type(None),),
 }
@@ -113,6 +114,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory compact": ["memory", "compact", "ada"],
+        "memory why": ["memory", "why", "ada", "a1"],
         "memory sleep": ["memory", "sleep", "ada"],
         "agents accept": ["agents", "accept", "ada"],
         "agents good": ["agents", "good", "ada", "it listened"],
