@@ -60,13 +60,13 @@ from pagemind.runtime.cli import (
 from pagemind.runtime.cli.chat import chat
 from pagemind.runtime.cli.demo import demo
 from pagemind.runtime.cli.failure import report
-from pagemind.runtime.cli.help import Command, Group
+from pagemind.runtime.cli.help import Command, Group, hoisted
 
 TALK, MEMORY, HOUSE = "Talk", "Memory", "Housekeeping"
 _SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-# (section, words, function, example)
-COMMANDS: tuple[tuple[str, str, Callable[..., Any], str], ...] = (
+Row = tuple[str, str, Callable[..., Any], str]  # section, words, function, example
+COMMANDS: tuple[Row, ...] = (
     (TALK, "chat", chat, "pagemind chat ada -d companion"),
     (TALK, "send", send.send, 'pagemind send ada "My boat is called Nomad."'),
     (TALK, "observe", observe.observe, 'pagemind observe ada "It rains." --source weather'),
@@ -201,16 +201,17 @@ GROUPS = {
 }
 
 
-def build() -> typer.Typer:
-    """The program, from the table."""
+def build(words: Sequence[str] = ()) -> typer.Typer:
+    """The program, from the table: as much of it as these words can be about, since making a
+    hundred commands takes longer than most of them run."""
     app = _group(
         "An operating system's paging for LLM agents: the context window is RAM, LanceDB is disk.",
         example="pagemind chat",
     )
     app.callback()(_program)
     groups: dict[str, typer.Typer] = {}
-    for section, words, function, example in COMMANDS:
-        group, _, name = words.rpartition(" ")
+    for section, verb, function, example in _asked_for(words):
+        group, _, name = verb.rpartition(" ")
         if group and group not in groups:
             groups[group] = _group(GROUPS[group])
             app.add_typer(groups[group], name=group, rich_help_panel=section)
@@ -218,6 +219,17 @@ def build() -> typer.Typer:
         panel = None if group else section
         place.command(name, cls=Command, epilog=example, rich_help_panel=panel)(function)
     return app
+
+
+def _asked_for(words: Sequence[str]) -> Sequence[Row]:
+    """The command that is named in full, else those of the group that is named, else all."""
+    said = hoisted(list(words))
+    while said and said[0].startswith(("-v", "--verbose", "--log-file")):
+        said = said[2:] if said[0] == "--log-file" else said[1:]
+    for named in (said[:1], said[:2]):
+        if rows := [row for row in COMMANDS if row[1].split() == named]:
+            return rows
+    return [row for row in COMMANDS if row[1].split()[:-1] == said[:1] != []] or COMMANDS
 
 
 def _group(about: str, example: str | None = None) -> typer.Typer:
@@ -281,7 +293,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         start.show()
         return 0
     try:
-        code = build()(args=words, prog_name="pagemind", standalone_mode=False)
+        code = build(words)(args=words, prog_name="pagemind", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SystemExit as end:  # typer ends so on a broken pipe

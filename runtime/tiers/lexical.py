@@ -4,6 +4,7 @@ The words are those of the full-text index (folded, without stop words, roughly 
 a row scores alike before and after it is written.
 """
 
+import functools
 import math
 import re
 import unicodedata
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pagemind.runtime.tiers.recipe import grams_text
 
 _WORD = re.compile(r"[^\W_]+")
+_WORDS = 16_384  # remembered: the same few thousand make most of any talk
 _STOP = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then "
     "there these they this to was will with".split()
@@ -20,11 +22,14 @@ _STOP = frozenset(
 
 def terms(text: str) -> list[str]:
     """The words of a text as an index would hold them."""
-    folded = unicodedata.normalize("NFKD", text.lower())
-    plain = "".join(c for c in folded if not unicodedata.combining(c))
+    plain = text.lower()
+    if not plain.isascii():
+        folded = unicodedata.normalize("NFKD", plain)
+        plain = "".join(c for c in folded if not unicodedata.combining(c))
     return [stem(word) for word in _WORD.findall(plain) if word not in _STOP]
 
 
+@functools.lru_cache(_WORDS)
 def stem(word: str) -> str:
     """A rough English stem: enough that `boats` finds `boat` and `sailing` finds `sailed`."""
     if len(word) < 4 or not word.isascii():

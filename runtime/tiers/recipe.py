@@ -3,9 +3,12 @@
 A change here is a new TEXT_RECIPE in settings: what was written before must be rebuilt.
 """
 
+import hashlib
 import re
+import threading
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
+from itertools import pairwise
 
 from pagemind.runtime.settings import CHUNK_TOKENS
 from pagemind.runtime.tiers.word_pieces import estimate, fits
@@ -55,8 +58,9 @@ def before_text(speaker: str, text: str) -> str:
 
 def identifiers(text: str) -> list[str]:
     """Words that only match as they stand: ABC-1234, notes.txt, ada@example.org, snake_case."""
-    found = dict.fromkeys(word for word in _TOKEN.findall(text) if _is_identifier(word))
-    return list(found)
+    # Most words are no more than letters; they are passed over without a call.
+    words = [word for word in _TOKEN.findall(text) if not word.isalpha()]
+    return list(dict.fromkeys(word for word in words if _is_identifier(word)))
 
 
 def _is_identifier(word: str) -> bool:
@@ -87,18 +91,36 @@ def chunks(text: str, limit: int = CHUNK_TOKENS) -> list[str]:
     """
     if fits(text, limit):
         return [text]
-    pieces: list[str] = []
-    held: list[str] = []
-    size = 0
+    # A long text is cut again for every hit in it: where it is cut is remembered, not the text.
+    key = hashlib.blake2b(text.encode("utf-8", "surrogatepass")).digest(), limit
+    with _cut_lock:
+        ends = _cut_before.get(key)
+    if ends is None:
+        ends = tuple(_ends(text, limit))
+        with _cut_lock:
+            _cut_before[key] = ends
+            if len(_cut_before) > _TEXTS:
+                del _cut_before[next(iter(_cut_before))]
+    pieces = (text[start:end].strip() for start, end in pairwise((0, *ends)))
+    return [piece for piece in pieces if piece] or [text[:1]]
+
+
+_TEXTS = 256  # long ones whose cuts are remembered
+_cut_before: dict[tuple[bytes, int], tuple[int, ...]] = {}
+_cut_lock = threading.Lock()
+
+
+def _ends(text: str, limit: int) -> Iterator[int]:
+    """Where each chunk ends."""
+    end = size = 0
     for piece in _pieces(text, limit, 0):
         cost = estimate(piece)
-        if held and size + cost > limit:
-            pieces.append("".join(held))
-            held, size = [], 0
-        held.append(piece)
+        if size and size + cost > limit:
+            yield end
+            size = 0
+        end += len(piece)
         size += cost
-    pieces.append("".join(held))
-    return [piece.strip() for piece in pieces if piece.strip()] or [text[:1]]
+    yield end
 
 
 _CUTS = (

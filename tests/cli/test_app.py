@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_kit import Cli, clean_environ
 
-from pagemind.runtime.cli.app import COMMANDS, main
+from pagemind.runtime.cli.app import COMMANDS, _asked_for, main
 from pagemind.runtime.cli.help import hoisted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +50,21 @@ def test_help_imports_only_what_it_shows(words: list[str], tmp_path: Path) -> No
     )
     assert ran.returncode == 0
     assert "LOADED []" in ran.stdout
+
+
+def test_only_what_is_asked_for_is_made() -> None:
+    """The command that is named, a group where its command is not, or all; whatever stands
+    before the verb."""
+
+    def made(*words: str) -> set[str]:
+        return {verb for _, verb, _, _ in _asked_for(words)}
+
+    every = {verb for _, verb, _, _ in COMMANDS}
+    assert made("chat", "ada", "-v") == made("--log-file", "memory", "-v", "chat") == {"chat"}
+    assert made("agents", "new", "ada") == {"agents new"}
+    agents = {verb for verb in every if verb.startswith("agents ")}
+    assert made("agents") == made("agents", "nwe") == made("agents", "--help") == agents
+    assert made() == made("--help", "chat") == made("agent", "new") == every
 
 
 def test_the_version_is_told(cli: Cli) -> None:

@@ -55,7 +55,7 @@ def log_keeper(body: dict[str, Any]) -> Reply:
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """200 messages, then a question about the third one."""
+    """110 messages, then a question about the third one."""
     clock = FrozenClock()
     events: list[str] = []
     with (
@@ -70,7 +70,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         model = LitellmModel("openai/test", api_base=server.url, api_key="sk-test")
         agent = runtime.agent("ada", DEFINITION, model=model)
         results = []
-        for number in range(200):
+        for number in range(110):
             clock.advance(minutes=3)
             text = f"Entry {number}: wind {number % 9} from the {'NESW'[number % 4]}, all boats in."
             if number == 2:
@@ -98,7 +98,7 @@ def test_no_request_is_illegal_or_over_the_window(walk: dict[str, Any]) -> None:
 
 
 def test_the_window_flushed_several_times(walk: dict[str, Any]) -> None:
-    """Two hundred messages do not fit; they were paged out, in more than one flush."""
+    """A hundred messages do not fit; they were paged out, in more than one flush."""
     assert walk["events"].count("flush_started") >= 3
     assert walk["pages"] >= 6
 
