@@ -329,6 +329,14 @@ def boot(
             left=loop.day_left,
             spent=lambda since: spent_beside(since, "background"),
             lock=lock,
+            core=lambda trust: CoreEditor(
+                state,
+                core,
+                author="worker",
+                trust=trust,
+                tell=queue_manager.append,
+                shared=copies,
+            ),
         ),
         notes=lambda: [
             *shared.warnings(),

@@ -21,7 +21,8 @@ _REASON = 60  # characters of a path, in the history of a block
 
 
 class CoreEditor:
-    """Edits on behalf of `author`: the model by default. `tell` queues a notice of a change that
+    """Edits on behalf of `author`: the model by default; `trust` is how far what it writes is
+    trusted, where that is not the origin's own. `tell` queues a notice of a change that
     the model did not make itself, where the prompt shows it only later."""
 
     def __init__(
@@ -31,6 +32,7 @@ class CoreEditor:
         *,
         author: str = "model",
         origin: Origin = "model",
+        trust: int | None = None,
         tell: Callable[[Message], object] | None = None,
         shared: SharedCopies | None = None,
     ) -> None:
@@ -39,6 +41,7 @@ class CoreEditor:
         self._core = core
         self._author = author
         self._origin: Origin = origin
+        self._trust = trust
         self._tell = tell
 
     def labels(self) -> list[str]:
@@ -157,7 +160,7 @@ class CoreEditor:
                 reason=reason,
                 seq=self._state.journal.last_seq,
                 origin=self._origin,
-                trust=None,
+                trust=self._trust,
             )
             if self._author == "model":
                 self._state.lineage.add(

@@ -13,7 +13,7 @@ from pagemind.runtime.passage_reader import PassageReader
 from pagemind.runtime.services import Archival, Core, Pages, Recall
 
 # What each service does, as the function of the table that does the same.
-_CORE = dict.fromkeys(("append", "edit", "rewrite", "set"), "core_rewrite")
+_CORE = dict.fromkeys(("append", "edit", "rewrite", "set", "patch"), "core_rewrite")
 _RECALL = {"search": "recall_search"}
 _ARCHIVAL = {
     **dict.fromkeys(("search", "near", "count"), "archival_search"),

@@ -204,6 +204,9 @@ class Core(Protocol):
     def set(self, block: str, path: str, value: Any) -> str:
         """Set one field of a profile (`pets[0].name`, `/pets/0/name`), or delete it with None."""
 
+    def patch(self, block: str, changes: Mapping[str, Any], reason: str) -> str:
+        """Set several fields as one version: all of them, or none."""
+
     def labels(self) -> list[str]: ...
 
 

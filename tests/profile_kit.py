@@ -27,9 +27,11 @@ PLAIN = (
 
 
 def keeper(
-    profile: str = PLAIN, more: str = "", limit: int = 400, window: int = 2400
+    profile: str = PLAIN, more: str = "", limit: int = 400, window: int = 2400, and_then: str = ""
 ) -> AgentDefinition:
-    return parse_definition(YAML.format(profile=profile, more=more, limit=limit, window=window))
+    return parse_definition(
+        YAML.format(profile=profile, more=more, limit=limit, window=window) + and_then
+    )
 
 
 def sam(agent: Agent) -> object:

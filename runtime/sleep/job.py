@@ -6,19 +6,21 @@ stands in `cursor`/`set_cursor`. It may be stopped anywhere and is taken up agai
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.definition_parts import Sleeping
+from pagemind.runtime.definition_parts import Semantic, Sleeping
 from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.memory_kinds import Kind
 from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.model import Model, ModelReply, ModelRequest
 from pagemind.runtime.outbox import Tier
-from pagemind.runtime.services import Hit, SearchFilters
+from pagemind.runtime.profile import Profile
+from pagemind.runtime.services import Core, Hit, SearchFilters
 from pagemind.runtime.state.state import State
 
 _KEY = "sleep"  # of meta: a JSON object, job → where it is
@@ -54,7 +56,9 @@ class SleepContext:
     `model` is None where no model may be asked: a job that needs one is then not due. `near` gives
     short ids and cosines of passages, the closest first; empty where no embedder works. `held` is
     the agent's lock; `written` has changed rows written back; `may_write` says whether the agent's
-    declared kinds let the worker write working, episodic, semantic or procedural memory.
+    declared kinds let the worker write working, episodic, semantic or procedural memory. `profiles`
+    are the blocks that hold JSON; `core(trust)` edits core memory as the worker, within limits and
+    schemas (`patch` sets fields of a profile).
     """
 
     agent: str
@@ -69,8 +73,10 @@ class SleepContext:
     held: Callable[[], AbstractContextManager[object]]
     written: Callable[[], None]
     report: Report = field(default_factory=Report)
-    may_write: Callable[[str], bool] = lambda kind: True
-    semantic: str = "collection"  # collection | profile | both
+    may_write: Callable[[Kind], bool] = lambda kind: True
+    semantic: Semantic = "collection"
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    core: Callable[[int], Core] | None = None
     scope: str = "/"
     affordable: Callable[[], bool] = lambda: True
     search: Find = lambda tier, query, filters, limit: ()

@@ -6,7 +6,7 @@ from datetime import datetime, time, tzinfo
 
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.model import Model
-from pagemind.runtime.services import SearchFilters
+from pagemind.runtime.services import Core, SearchFilters
 from pagemind.runtime.settings import SLEEP_LEAST_TOKENS
 from pagemind.runtime.sleep.job import Report, SleepContext
 from pagemind.runtime.sleep.jobs import jobs_of
@@ -29,9 +29,11 @@ def worker_of(
     left: Callable[[], float | None],
     spent: Callable[[datetime], float],
     lock: threading.RLock,
+    core: Callable[[int], Core],
 ) -> SleepWorker:
     """`window` gives the usable tokens of the worker's model, `left` what the agent's own budget
-    has (None: no bound), `spent` what background work has cost since a time."""
+    has (None: no bound), `spent` what background work has cost since a time, `core` what edits core
+    memory at a trust."""
     spec = definition.sleep
 
     def now() -> datetime:
@@ -61,6 +63,10 @@ def worker_of(
             written=written,
             report=report,
             affordable=affordable,
+            may_write=definition.memory.writes,
+            semantic=definition.semantic,
+            profiles=definition.profiles,
+            core=core,
         )
 
     return SleepWorker(context, jobs_of(spec), spec, name=name)

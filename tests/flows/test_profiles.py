@@ -7,14 +7,17 @@ import pytest
 from kernel_kit import agent_at, runtime_at, sentence
 from profile_kit import YAML, keeper, sam
 
+from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition import AgentDefinition, load_definition, parse_definition
-from pagemind.runtime.errors import DefinitionError
+from pagemind.runtime.errors import DefinitionError, ProfileMismatch
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.past import Past
 from pagemind.runtime.recorder import Recorder
 from pagemind.runtime.replay import replay
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.sleep import room
+from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.testing import ScriptedModel, call
 
 
@@ -156,6 +159,45 @@ def test_a_replay_sets_the_same_fields(tmp_path: Path) -> None:
         runtime.agent("ada", keeper(), model=ScriptedModel(script)).send("My dog is Biscuit.")
     replayed = replay(trace)
     assert (replayed.difference, replayed.requests) == (None, 3)
+
+
+def test_the_worker_sets_fields_within_the_declared_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It knows what it may write, edits a profile as its own author at the trust of its sources,
+    and cannot empty it; the prompt shows the new value."""
+    seen: list[SleepContext] = []
+
+    class Looks:
+        name = "looks"
+
+        def due(self, context: SleepContext) -> bool:
+            return not seen
+
+        def run(self, context: SleepContext, cancel: CancelToken) -> None:
+            seen.append(context)
+            assert context.core is not None
+            core = context.core(60)
+            with context.held():
+                core.patch("sam", {"name": "Sam", "pets[-].name": "Biscuit"}, "from m1")
+                for nothing in ("{}", "No data."):
+                    with pytest.raises(ProfileMismatch):
+                        core.rewrite("sam", nothing)
+
+    monkeypatch.setattr(room, "jobs_of", lambda spec: [Looks()])
+    definition = keeper(and_then="memory: {semantic: r}\nsemantic: profile\nsleep: idle\n")
+    with agent_at(tmp_path, ScriptedModel(after="Hm."), definition) as agent:
+        agent.send("I am Sam.")
+        agent.sleep()
+        (context,) = seen
+        assert (context.may_write("working"), context.may_write("semantic")) == (True, False)
+        assert (context.semantic, list(context.profiles)) == ("profile", ["sam"])
+        assert '"pets": [{"name": "Biscuit"}]' in agent.context.core.render()
+        row = agent.state.database.one(
+            "SELECT author, trust, reason FROM block_versions WHERE label = 'sam' ORDER BY version DESC"
+        )
+        assert row is not None
+        assert tuple(row) == ("worker", 60, "from m1")
 
 
 def test_a_guided_model_notes_nothing_into_a_profile() -> None:
