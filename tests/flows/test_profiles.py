@@ -194,7 +194,7 @@ def test_the_worker_sets_fields_within_the_declared_kinds(
         assert (context.semantic, list(context.profiles)) == ("profile", ["sam"])
         assert '"pets": [{"name": "Biscuit"}]' in agent.context.core.render()
         row = agent.state.database.one(
-            "SELECT author, trust, reason FROM block_versions WHERE label = 'sam' ORDER BY version DESC"
+            "SELECT author, trust, reason FROM block_versions WHERE label = 'sam' AND version = 2"
         )
         assert row is not None
         assert tuple(row) == ("worker", 60, "from m1")
