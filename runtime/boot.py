@@ -15,6 +15,7 @@ from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.definition_parts import BlockSpec
 from pagemind.runtime.earlier import Earlier
+from pagemind.runtime.episodes import Episodes
 from pagemind.runtime.errand import Teamwork
 from pagemind.runtime.function_executor import FunctionExecutor
 from pagemind.runtime.function_names import ALL_GROUPS, names
@@ -165,6 +166,12 @@ def boot(
     archival = ArchivalMemory(state, passages, written=written, near=near)
     editor = CoreEditor(state, core, shared=copies)
     may = Permitted(definition.memory)
+    episodes = Episodes(
+        state,
+        TierSearch("archival", engine),
+        written=written,
+        makes=definition.memory.writes("episodic"),
+    )
 
     team = seat(lambda: agent.follow_within())
 
@@ -210,6 +217,7 @@ def boot(
             team=team,
             shared=writable,
             timers=timers,
+            episodes=episodes if may.reads("episodic") else None,
         )
 
     # The queue, and what folds its head into the summary.
@@ -248,6 +256,11 @@ def boot(
                 recall.search,
                 wanted.recall * may.reads("episodic"),
                 lambda: not state.pages.count(),
+            ),
+            Lookup(
+                episodes.offered,
+                definition.episodes.offer * may.reads("episodic"),
+                episodes.nothing,
             ),
             Lookup(
                 TierSearch("pages", engine).search,
@@ -427,7 +440,7 @@ def _window(definition: AgentDefinition, model: Model, state: State) -> Callable
 def _prefetch_tokens(definition: AgentDefinition, own: Window, *, slow: bool) -> int:
     """What memories before an event may cost: as the definition says; else only small windows
     have them, and less of them where a prompt is read slowly."""
-    if definition.states("prefetch"):
+    if definition.states("prefetch") or definition.episodes.offer:
         return definition.prefetch.tokens
     if own.usable >= PREFETCH_BELOW_TOKENS:
         return 0

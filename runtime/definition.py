@@ -29,6 +29,7 @@ from pagemind.runtime.definition_parts import (
     ModelName,
     ModelSpec,
     Name,
+    Offering,
     Prefetch,
     Pressure,
     Prompting,
@@ -108,6 +109,7 @@ class AgentDefinition(Section):
     memory: MemoryKinds = MemoryKinds()
     semantic: Semantic = "collection"  # where the worker keeps facts: passages, profiles or both
     prefetch: Prefetch = Prefetch()
+    episodes: Offering = Offering()
     gists: Gists = Gists()
     prompt: Prompting = Prompting()
     search: Searching = Searching()

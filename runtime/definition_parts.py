@@ -246,6 +246,13 @@ class Prefetch(Section):
     pages: Whole = Field(default=settings.PREFETCH_PAGES, ge=0, le=settings.PREFETCH_MOST)
 
 
+class Offering(Section):
+    """Of what was tried in earlier turns, so many are placed before an event that is like theirs,
+    within the budget of `prefetch`."""
+
+    offer: Whole = Field(default=0, ge=0, le=settings.EPISODES_OFFERED)
+
+
 class Gists(Section):
     """The lines that tell what a page holds. `model`: whether the model that summarises may better
     them in the idle after a turn, at a cost; without it they stay as the runtime makes them."""

@@ -1,9 +1,13 @@
-"""Feedback: what a person thought of a turn. It is kept with the turn's result, under `feedback`:
-{"verdict": "good" | "bad", "why", "at"}; judging again replaces it."""
+"""Feedback: what a person thought of a turn, or a task's check of it. It is kept with the turn's
+result, under `feedback`: {"verdict": "good" | "bad", "why", "at"}, and under `expect`:
+{"ok", "why"}; judging again replaces it. The turn's episode, where there is one, learns of it.
+"""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.episodes import remember, stored_of
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.message import clean_text
 
@@ -24,5 +28,17 @@ def judge(state: "State", verdict: str, why: str = "") -> int:
         raise UserError("the last turn has no answer to judge", hint="/retry takes it up again")
     at = rfc3339(state.clock.now())
     feedback = {"verdict": verdict, "why": clean_text(why), "at": at}
-    state.turns.add_to_result(last.turn, "feedback", feedback)
+    _note(state, last.turn, "feedback", feedback)
     return last.turn
+
+
+def expected(state: "State", turn: int, why: str) -> None:
+    """Note whether a turn's answer was what a task expected; `why` it was not, "" where it was."""
+    _note(state, turn, "expect", {"ok": not why, "why": clean_text(why)})
+
+
+def _note(state: "State", turn: int, key: str, judged: Mapping[str, object]) -> None:
+    with state.database.transaction():
+        state.turns.add_to_result(turn, key, judged)
+        if stored_of(state, turn) is not None:
+            remember(state, turn)

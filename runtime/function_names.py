@@ -31,11 +31,16 @@ WORK: Mapping[str, tuple[str, ...]] = {
     "python": ("python",),
     "shell": ("shell",),
     "ask_user": ("ask_user",),
+    "episodes": ("episode_search",),
     "timers": ("schedule", "cancel_schedule", "schedules_list"),
 }
 ALL_GROUPS: Mapping[str, tuple[str, ...]] = {**GROUPS, **WORK}
 # Groups whose functions answer with what the agent holds anyway: nothing new comes in by them.
 INWARD = frozenset({*GROUPS, "archives", "timers", "facts", "episodes", "skills", "store"})
+# Functions of WORK whose results only repeat what stands in memory: they are not found again.
+ECHOES: tuple[str, ...] = tuple(
+    name for group in ("facts", "episodes", "store") for name in WORK.get(group, ())
+)
 MCP = "mcp"  # the entry that names servers: their functions are known once they have said them
 BETWEEN = "__"  # a server's name and that of its tool
 WRITING = ("write_file", "edit_file")  # of the group files, where its option `write` allows it

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.episode import Recalled, Result
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
 
@@ -254,6 +255,13 @@ class PinAnswer:
     tokens: int
     free: int
     changed: bool = True
+
+
+class Episodes(Protocol):
+    """What was tried in earlier turns, and how it went."""
+
+    def search(self, situation: str, outcome: Result | None = None) -> list[Recalled]:
+        """The most similar ones first, each approach with its outcome once."""
 
 
 class Shared(Protocol):

@@ -33,7 +33,17 @@ if TYPE_CHECKING:
     from pagemind.runtime.cancel import CancelToken
     from pagemind.runtime.earlier import Earlier
     from pagemind.runtime.person import Person
-    from pagemind.runtime.services import Archival, Core, Hit, Pages, Recall, Shared, Team, Timers
+    from pagemind.runtime.services import (
+        Archival,
+        Core,
+        Episodes,
+        Hit,
+        Pages,
+        Recall,
+        Shared,
+        Team,
+        Timers,
+    )
     from pagemind.runtime.tool_use import Terms
 
 Effect = Literal["none", "memory", "world"]
@@ -47,7 +57,8 @@ class ToolContext:
     `terms` is what the definition says about this function, with paths relative to `folder`; `env`
     holds the variables that it may see, and no others; `person` is who can be asked something, if
     somebody is there; `earlier` knows what a function answered before; `team` are the other agents,
-    and `shared` the archives shared with them that it may write to.
+    and `shared` the archives shared with them that it may write to; `episodes` is what was tried
+    in earlier turns.
     """
 
     agent: str
@@ -69,6 +80,7 @@ class ToolContext:
     team: "Team | None" = None
     shared: "Shared | None" = None
     timers: "Timers | None" = None
+    episodes: "Episodes | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from pagemind.tools.ask_user import ask_user
 from pagemind.tools.clock import clock_now
 from pagemind.tools.core import core_append, core_edit, core_rewrite, core_set, for_profiles
 from pagemind.tools.documents import read_document
+from pagemind.tools.episodes import episode_search
 from pagemind.tools.files import edit_file, grep_files, list_files, read_file, write_file
 from pagemind.tools.pages import page_find, page_in, page_pin, page_unpin
 from pagemind.tools.python import python
@@ -47,6 +48,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "python": (python,),
     "shell": (shell,),
     "ask_user": (ask_user,),
+    "episodes": (episode_search,),
     "timers": (schedule, cancel_schedule, schedules_list),
 }
 

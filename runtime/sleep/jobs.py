@@ -2,11 +2,12 @@
 linked and reflected on in the same sleep."""
 
 from pagemind.runtime.definition_parts import Sleeping
+from pagemind.runtime.sleep.episodes import EpisodesJob
 from pagemind.runtime.sleep.job import Job
 from pagemind.runtime.sleep.rate import Rate
 
 
 def jobs_of(spec: Sleeping) -> list[Job]:
     """Those that a definition asks for."""
-    jobs: list[Job] = [Rate()]
+    jobs: list[Job] = [EpisodesJob(), Rate()]
     return jobs

@@ -9,6 +9,7 @@ from typing import Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import PagemindError, TemplateError
+from pagemind.runtime.feedback import expected
 from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.state.ledger import ActionRow, Spent
 from pagemind.runtime.tasks.attempts import Attempts, Doing, Result
@@ -23,7 +24,7 @@ from pagemind.runtime.tasks.parts import Action, Check, OnError, Save
 from pagemind.runtime.tasks.purse import Purse
 from pagemind.runtime.tasks.reducing import Group, Reducing, label_of, told
 from pagemind.runtime.tasks.saving import file_of, line_of
-from pagemind.runtime.tasks.saying import say, spent_on, words
+from pagemind.runtime.tasks.saying import say, spent_on, turn_of, words
 from pagemind.runtime.tasks.subtask import Subtask
 from pagemind.runtime.tasks.text import Text, as_text
 from pagemind.runtime.tasks.waiting import Waiting
@@ -128,7 +129,7 @@ class Performer:
                     purse=purse,
                     consenting=partial(self._consent, place),
                 )
-                self._must_hold(action.expect, done["reply"], {"text": text}, again=True)
+                self._expected(action.expect, done["reply"], text, id)
             except ActionFailed as failed:
                 failed.result = {**(failed.result or {}), **noted}
                 raise
@@ -294,6 +295,16 @@ class Performer:
     def _must_hold(self, check: Check | None, reply: str, held: Any, *, again: bool) -> None:
         if check is not None and (why := self._why_not(check, reply)):
             raise ActionFailed(why, held, again=again)
+
+    def _expected(self, check: Check | None, reply: str, text: str, id: str) -> None:
+        """As _must_hold(), noted with the turn: its episode tells how it went."""
+        if check is None:
+            return
+        why = self._why_not(check, reply)
+        if (turn := turn_of(self._agent, id)) is not None:
+            expected(self._agent.state, turn, why)
+        if why:
+            raise ActionFailed(why, {"text": text}, again=True)
 
     def _decide(self, check: Check, place: str) -> bool:
         """Whether a check holds; once it was decided it stays so."""

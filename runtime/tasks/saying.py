@@ -87,6 +87,12 @@ def say(
     return {"reply": turn.text, **({} if schema is None else {"data": turn.data})}
 
 
+def turn_of(agent: Agent, id: str) -> int | None:
+    """The turn that say() with this id came to."""
+    rows = [agent.state.turns.by_client_id(each) for each in ids_of(_fresh(agent, id))]
+    return max((row.turn for row in rows if row is not None), default=None)
+
+
 def _fresh(agent: Agent, id: str) -> str:
     """The id, or another where its turn has failed and something else was said to the agent since:
     a turn is taken up only where it stands last, or its answer would follow another's."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from pagemind.runtime.function_names import names
+from pagemind.runtime.function_names import ECHOES, names
 from pagemind.runtime.message import SPEAK, Message
 from pagemind.runtime.model import EmbeddingIdentity
 from pagemind.runtime.outbox import OutboxItem
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The agent's own look-ups: their results are copies of what is found anyway.
 # Results of memory functions echo what stands elsewhere: found again they would feed on
 # themselves. What send_message said stands in its call.
-_ECHOES = frozenset({*names(), SPEAK})
+_ECHOES = frozenset({*names(), *ECHOES, SPEAK})
 LEXICAL = ("line", "lines", "grams")
 _IDENTITY = b"pagemind.embedding"
 HIDDEN = "\x02"  # what tags begin with that rows have and their passages have not

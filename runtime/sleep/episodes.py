@@ -1,0 +1,135 @@
+"""The job of episodes: makes those of turns that have ended, and has a model word their lessons.
+
+Without a model the lesson is the error and what worked after it. A better line holds if it names
+nothing that the episode does not name; those of several episodes are asked for in one call, once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.episode import Episode, cut, episode_from
+from pagemind.runtime.episodes import catch_up, write
+from pagemind.runtime.errors import RecordChanged
+from pagemind.runtime.gist import holds, telling
+from pagemind.runtime.message import clean_text
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.settings import LESSON_CHARS, LESSONS_AT_ONCE
+from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.structured import read_json
+from pagemind.runtime.template import load
+from pagemind.runtime.transcript import fence
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "lessons": {
+            "type": "array",
+            "maxItems": LESSONS_AT_ONCE,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "lesson": {"type": "string", "maxLength": LESSON_CHARS},
+                },
+                "required": ["id", "lesson"],
+            },
+        }
+    },
+    "required": ["lessons"],
+}
+_WORDS = 30
+_TOKENS = 80  # of one lesson in the answer
+_LEAST_WORDS = 3
+
+
+class EpisodesJob:
+    """See the head of this file."""
+
+    name = "episodes"
+
+    def due(self, context: SleepContext) -> bool:
+        if not context.may_write("episodic"):
+            return False
+        newest = context.state.database.number("SELECT coalesce(max(turn), 0) FROM turns")
+        return newest > int(context.cursor(self.name) or 0) or bool(self._without_lesson(context))
+
+    def run(self, context: SleepContext, cancel: CancelToken) -> None:
+        state = context.state
+        with context.held(), state.database.transaction():
+            newest = state.database.number("SELECT coalesce(max(turn), 0) FROM turns")
+            made = catch_up(state)
+            context.set_cursor(self.name, newest)
+        context.report.count("episodes", made)
+        with context.held():
+            asked = self._without_lesson(context)
+        if asked and context.model is not None:
+            self._word(context, asked, cancel)
+        context.written()
+
+    def _without_lesson(self, context: SleepContext) -> list[tuple[Passage, Episode]]:
+        """Those that a model has not been asked about, the oldest first; none without a model."""
+        if context.model is None:
+            return []
+        last = int(context.cursor("lessons") or 0)
+        found: list[tuple[Passage, Episode]] = []
+        for each in reversed(context.state.passages.newest(LESSONS_AT_ONCE * 8, kind="episode")):
+            episode = episode_from(each.metadata)
+            if each.number > last and episode is not None and _teaches(episode):
+                found.append((each, episode))
+        return found[:LESSONS_AT_ONCE]
+
+    def _word(
+        self,
+        context: SleepContext,
+        asked: Sequence[tuple[Passage, Episode]],
+        cancel: CancelToken,
+    ) -> None:
+        notes = "\n\n".join(f"{passage.short_id}\n{passage.text}" for passage, _ in asked)
+        prompt = load("lessons").fill(words=_WORDS, fence=fence(notes), notes=notes)
+        reply = context.ask(
+            prompt, max_tokens=_TOKENS * len(asked) + 32, schema=_SCHEMA, cancel=cancel
+        )
+        said = _lessons(reply.text)
+        with context.held(), context.state.database.transaction():
+            for passage, episode in asked:
+                line = said.get(passage.short_id, "")
+                if _holds(line, passage.text) and self._keep(context, passage, episode, line):
+                    context.report.count("lessons")
+            # An answer that is none does not make the question a better one.
+            context.set_cursor("lessons", asked[-1][0].number)
+
+    def _keep(self, context: SleepContext, passage: Passage, episode: Episode, line: str) -> bool:
+        better = replace(episode, lesson=line, lesson_by="model")
+        author = context.model.name if context.model else ""
+        try:
+            return write(context.state, passage, better, reason="lesson", author=author) is not None
+        except RecordChanged:  # a person judged the turn meanwhile
+            return False
+
+
+def _teaches(episode: Episode) -> bool:
+    return episode.lesson_by != "model" and bool(episode.lesson)
+
+
+def _lessons(text: str) -> Mapping[str, str]:
+    """What was said about each; {} for what is not JSON of this kind."""
+    try:
+        value = read_json(clean_text(text))
+    except ValueError:
+        return {}
+    listed = value.get("lessons") if isinstance(value, dict) else None
+    return {
+        str(each["id"]): cut(each["lesson"], LESSON_CHARS)
+        for each in (listed if isinstance(listed, list) else ())
+        if isinstance(each, dict) and isinstance(each.get("lesson"), str) and "id" in each
+    }
+
+
+def _holds(line: str, text: str) -> bool:
+    """Whether it says something, and names nothing that the episode does not."""
+    lower = text.lower()
+    return len(line.split()) >= _LEAST_WORDS and all(
+        holds(text, word) or (word.isalpha() and word.lower() in lower) for word in telling(line)
+    )
