@@ -12,6 +12,7 @@ from pagemind.runtime.archives import Archives
 from pagemind.runtime.clock import Clock, LocalZone
 from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.core_memory import Block, CoreMemory
+from pagemind.runtime.deep_recall import DeepRecall
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.definition_parts import BlockSpec
 from pagemind.runtime.earlier import Earlier
@@ -40,7 +41,7 @@ from pagemind.runtime.prefetch import Lookup, Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.search_view import StateView
-from pagemind.runtime.services import Timers
+from pagemind.runtime.services import Recall, Timers
 from pagemind.runtime.settings import (
     DEFAULT_WINDOW_TOKENS,
     GUIDED_FUNCTIONS,
@@ -161,9 +162,15 @@ def boot(
     # The services that functions are given.
     recall = TierSearch("recall", engine)
     passages = SharedSearch(TierSearch("archival", engine), shared)
+
+    def deepened(shallow: Recall) -> Recall:
+        if definition.search.depth == "shallow":
+            return shallow
+        return DeepRecall(shallow, lambda: writer, lambda: clock.now().astimezone(zone))
+
     # An insert waits for no server: what is nearly the same only an embedder in the house tells.
     near = engine.near if definition.embedding.startswith("local/") else None
-    archival = ArchivalMemory(state, passages, written=written, near=near)
+    archival = ArchivalMemory(state, deepened(passages), written=written, near=near)
     editor = CoreEditor(state, core, shared=copies)
     may = Permitted(definition.memory)
     episodes = Episodes(
@@ -191,7 +198,9 @@ def boot(
             agent=name,
             core=may.core(editor),
             # What was asked in this turn would be its own best answer.
-            recall=may.recall(TierSearch("recall", engine, lambda: context.said_in(turn))),
+            recall=may.recall(
+                deepened(TierSearch("recall", engine, lambda: context.said_in(turn)))
+            ),
             archival=may.archival(archival),
             pages=may.pages(
                 Paging(
@@ -247,7 +256,7 @@ def boot(
     prefetcher = Prefetcher(
         [
             Lookup(
-                archival.search,
+                passages.search,
                 wanted.archival * may.reads("semantic"),
                 lambda: not (named or archival.count()),
             ),

@@ -270,8 +270,10 @@ class Prompting(Section):
 
 class Searching(Section):
     """How the agent's searches are ranked, where a call does not say: a composite by name, and
-    weights that differ from the shipped ones (settings.SEARCH_WEIGHTS)."""
+    weights that differ from the shipped ones (settings.SEARCH_WEIGHTS). `depth: deep` has a model
+    take each question apart first: one background call a search."""
 
+    depth: Literal["shallow", "deep"] = "shallow"
     ranking: Words = settings.SEARCH_RANKINGS[0]
     weights: dict[str, Number] = Field(default_factory=dict)
 

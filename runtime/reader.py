@@ -277,6 +277,10 @@ class AgentReader(TiersReader):
         """The agent's time zone."""
         return zone_of(self.definition)
 
+    def local_now(self) -> datetime:
+        """The time now, in the agent's zone."""
+        return self.state.clock.now().astimezone(self.zone)
+
     def _resident(self, seq: int) -> bool:
         epoch = self.state.history.epoch()
         if epoch is None or seq >= epoch.queue_start or seq == epoch.held:

@@ -370,6 +370,16 @@ class Runtime:
                 definition = reader.definition
         return choose(definition, asked=asked, stored=stored, home=self.home.path)
 
+    def background_model(self, name: str) -> Model:
+        """The model that works for an agent beside its turns: the one its definition names for
+        summaries, or its own; counted. Raises NoModel, UnknownAgent."""
+        registered = self.home.find(name)
+        with self._reader(registered) as reader:
+            definition = reader.definition
+        beside = self._beside(definition.summarizer_name, "summarizer", definition)
+        model = beside or self._model(self.choose_model(name), definition)[0]
+        return MeteredModel(model, registered.name, self.spending.tell)
+
     def _model(self, choice: ModelChoice, definition: AgentDefinition | None) -> tuple[Model, str]:
         """The model of a choice, shared in this process, and the protocol it is spoken to with."""
         if definition is not None and definition.local_only:

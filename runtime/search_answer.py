@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.deep_recall import DeepRecall
 from pagemind.runtime.errors import NotFound
+from pagemind.runtime.model import Model
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.reader import AgentReader
-from pagemind.runtime.services import Hit, SearchFilters, merged
+from pagemind.runtime.services import Hit, Recall, SearchFilters, merged
 from pagemind.runtime.settings import SEARCH_LIMIT
+from pagemind.runtime.tiers.search import TierSearch
 
 Where = Literal["recall", "archival", "pages", "both"]  # both: messages and passages
 _TIERS: dict[Where, list[Tier]] = {
@@ -60,8 +63,9 @@ def search(
     query: str,
     filters: SearchFilters,
     ranking: str | None,
+    deep: Model | None = None,
 ) -> Found:
-    """Hits best first; without a query newest first."""
+    """Hits best first; without a query newest first. A model for `deep` takes the query apart."""
     wanted = _TIERS[tier]
     if tier == "both" and any(id.startswith("p") for id in filters.ids):
         wanted = [*wanted, "pages"]  # a page that is asked for by its id
@@ -69,9 +73,10 @@ def search(
     searched: dict[str, int] = {}
     warnings: dict[str, None] = {}
     for name in wanted:
-        result = reader.search.search(
-            name, query.strip() or None, filters, SEARCH_LIMIT, ranking=ranking
-        )
+        asked: Recall = TierSearch(name, reader.search)
+        if deep is not None:
+            asked = DeepRecall(asked, lambda: deep, reader.local_now)
+        result = asked.search(query.strip() or None, filters, SEARCH_LIMIT, ranking=ranking)
         groups.append(result.hits)
         searched[name] = result.searched
         warnings.update(dict.fromkeys(result.warnings))

@@ -24,7 +24,8 @@ FLOORS: dict[int, str] = {
           profile_schema memory_kinds importance""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
-    4: """sources lineage_walk why summarizer gist_writer idle_gists flush queue_manager tool
+    4: """sources lineage_walk why deep_recall summarizer gist_writer idle_gists flush
+          queue_manager tool
           function_executor
           deadline
           approvals turn_rules earlier acceptance usual_words shared_copies shared_archives

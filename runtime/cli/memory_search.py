@@ -36,6 +36,13 @@ class RoleChoice(StrEnum):
     tool = "tool"
 
 
+class DepthChoice(StrEnum):
+    """How a question is searched."""
+
+    shallow = "shallow"
+    deep = "deep"
+
+
 def search(
     agent: AgentName,
     query: Query = "",
@@ -71,6 +78,9 @@ def search(
         str | None,
         typer.Option("--ranking", metavar="NAME", help="relevance, park, park-raw, crewai, …"),
     ] = None,
+    depth: Annotated[
+        DepthChoice, typer.Option("--depth", help="deep: a model takes the question apart first.")
+    ] = DepthChoice.shallow,
     max_tokens: MaxTokens = CLI_PART_TOKENS,
     part: Part = 1,
     as_json: AsJson = False,
@@ -109,5 +119,6 @@ def search(
             ranking_of(ranking)
         except BadFilter as refused:
             raise typer.BadParameter(refused.message) from None
-        found = search_memory(reader, tier.value, query, filters, ranking)
+        deep = runtime.background_model(agent) if depth is DepthChoice.deep else None
+        found = search_memory(reader, tier.value, query, filters, ranking, deep)
         tell_found(found, part, max_tokens, runtime.counter.count, reader.zone, as_json)
