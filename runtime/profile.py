@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pagemind.runtime import profile_path
 from pagemind.runtime.errors import ProfileMismatch
 from pagemind.runtime.message import clean_text
-from pagemind.runtime.profile_schema import Schema, outline, schema_at, types_of, validator
+from pagemind.runtime.profile_outline import outline
+from pagemind.runtime.profile_schema import Schema, schema_at, types_of, validator
 from pagemind.runtime.settings import PROFILE_DEPTH, PROFILE_FAULTS, PROFILE_LINE_CHARS
 
 if TYPE_CHECKING:

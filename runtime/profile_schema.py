@@ -1,5 +1,5 @@
 """The JSON schema of a profile: checked when a definition is read, shipped ones by name, walked to
-the schema of one field, told to a model in one line, and a validator of it that ends in time.
+the schema of one field, and a validator of it that ends in time.
 
 References lead into the schema itself: nothing is fetched.
 """
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from pagemind.runtime.settings import (
     PATTERN_SECONDS,
     PROFILE_DEPTH,
-    PROFILE_OUTLINE_CHARS,
     PROFILE_SCHEMA_CHARS,
 )
 
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 
 Schema = Mapping[str, Any]
 _SHIPPED = "pagemind.agents.profiles"
-_WORDS = {"string": "text", "integer": "whole number", "boolean": "true|false", "null": "null"}
+_ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+_MOST_STEPS = 5000
 
 
 def shipped_schemas() -> list[str]:
@@ -68,7 +68,27 @@ def _fault(schema: Schema) -> str:
         return "it is nested too deeply"
     if schema.get("type", "object") != "object":
         return f"its type must be object, not {schema['type']}"
-    return next(_faults_of_references(schema, schema), "") or next(_faults_of_patterns(schema), "")
+    fault = next(_faults_of_references(schema, schema), "") or next(_faults_of_patterns(schema), "")
+    if not fault and _cost(schema, schema, {}) > _MOST_STEPS:
+        return "its references lead to references: nothing could be held to all of that"
+    return fault
+
+
+def _cost(node: Any, root: Schema, known: dict[int, int]) -> int:
+    """How many schemas a value is held to at most, apart from what goes round in a circle: a few
+    lines of references to references can make more of them than there is time."""
+    if isinstance(node, list):
+        return sum(_cost(each, root, known) for each in node)
+    if not isinstance(node, Mapping):
+        return 0
+    if id(node) not in known:
+        known[id(node)] = 1  # while it is being counted
+        below = [each for key, each in node.items() if key != "$defs"]
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            below.append(_target(root, reference))
+        known[id(node)] = 1 + sum(_cost(each, root, known) for each in below)
+    return known[id(node)]
 
 
 def _faults_of_references(node: Any, root: Schema) -> Iterator[str]:
@@ -83,7 +103,7 @@ def _faults_of_references(node: Any, root: Schema) -> Iterator[str]:
                 target = _target(root, value)
                 if target is None:
                     yield f"$ref {value!r} leads nowhere in it; write it like '#/$defs/NAME'"
-                elif "$ref" in target and _resolved(root, target) is None:
+                elif "$ref" in target and resolved(root, target) is None:
                     yield f"$ref {value!r} leads in a circle"
             else:
                 yield from _faults_of_references(value, root)
@@ -114,34 +134,36 @@ def schema_at(schema: Schema, steps: Sequence[str]) -> Schema | None:
     """The schema of what stands at this path; None where it says nothing about it."""
     here: Schema | None = schema
     for step in steps:
-        here = next(_below(schema, here, step), None) if here is not None else None
-    return _resolved(schema, here) if here is not None else None
+        here = next(_below(schema, here, step, set()), None) if here is not None else None
+    return resolved(schema, here) if here is not None else None
 
 
-def _below(root: Schema, here: Schema, step: str, depth: int = 3) -> Iterator[Schema]:
-    here = _resolved(root, here) or {}
+def _below(root: Schema, here: Schema, step: str, seen: set[int]) -> Iterator[Schema]:
+    here = resolved(root, here) or {}
+    if id(here) in seen:
+        return
+    seen.add(id(here))
     properties = here.get("properties")
     if isinstance(properties, Mapping) and step in properties:
-        yield _mapping(properties[step])
+        yield mapping(properties[step])
     elif _is_index(step) and isinstance(here.get("items"), Mapping):
         yield here["items"]
     elif isinstance(here.get("additionalProperties"), Mapping):
         yield here["additionalProperties"]
-    if depth:
-        for key in ("allOf", "anyOf", "oneOf"):
-            for each in here.get(key, ()):
-                yield from _below(root, _mapping(each), step, depth - 1)
+    for key in _ALTERNATIVES:
+        for each in here.get(key, ()):
+            yield from _below(root, mapping(each), step, seen)
 
 
 def _is_index(step: str) -> bool:
     return step.isdecimal() or step == "-"
 
 
-def _mapping(value: Any) -> Schema:
+def mapping(value: Any) -> Schema:
     return value if isinstance(value, Mapping) else {}
 
 
-def _resolved(root: Schema, schema: Schema) -> Schema | None:
+def resolved(root: Schema, schema: Schema) -> Schema | None:
     """Behind its references; None if they lead in a circle or nowhere."""
     found: Schema | None = schema
     for _ in range(PROFILE_DEPTH):
@@ -165,50 +187,6 @@ def types_of(schema: Schema | None) -> tuple[str, ...]:
     """The types that a value may have; none where it does not say."""
     said = (schema or {}).get("type", ())
     return (said,) if isinstance(said, str) else tuple(said)
-
-
-# --- for a model ----------------------------------------------------------------------------------
-
-
-def outline(schema: Schema) -> str:
-    """Its fields in one line: `{name: text, pets: [{name: text, kind: cat|dog}]}`."""
-    text = _outlined(schema, schema, 4)
-    return text if len(text) <= PROFILE_OUTLINE_CHARS else f"{text[: PROFILE_OUTLINE_CHARS - 1]}…"
-
-
-def _outlined(root: Schema, schema: Schema, depth: int) -> str:
-    schema = _resolved(root, schema) or {}
-    if depth < 0:
-        return "…"
-    if "enum" in schema:
-        return "|".join(str(each) for each in schema["enum"])
-    if "const" in schema:
-        return str(schema["const"])
-    for key in ("anyOf", "oneOf"):
-        if key in schema and "properties" not in schema:
-            told = [_outlined(root, _mapping(each), depth - 1) for each in schema[key]]
-            return " or ".join(dict.fromkeys(told))
-    types = types_of(schema)
-    if "array" in types or "items" in schema:
-        return f"[{_outlined(root, _mapping(schema.get('items')), depth - 1)}]"
-    if "object" in types or "properties" in schema:
-        return _fields(root, schema, depth) if depth else "{…}"
-    if types == ("string",) and isinstance(schema.get("format"), str):
-        return str(schema["format"])
-    return "|".join(_WORDS.get(each, each) for each in types) or "any"
-
-
-def _fields(root: Schema, schema: Schema, depth: int) -> str:
-    told = [
-        f"{name}: {_outlined(root, _mapping(each), depth - 1)}"
-        for name, each in _mapping(schema.get("properties")).items()
-    ]
-    others = schema.get("additionalProperties", True)
-    if isinstance(others, Mapping):
-        told.append(f"any name: {_outlined(root, others, depth - 1)}")
-    elif others:
-        told.append("…")
-    return "{" + ", ".join(told) + "}"
 
 
 # --- holding values to it -------------------------------------------------------------------------

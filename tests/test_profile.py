@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pagemind.runtime import profile_path
 from pagemind.runtime.errors import ProfileMismatch
 from pagemind.runtime.profile import Profile, apply_patch
-from pagemind.runtime.profile_schema import checked, outline, schema_at, shipped_schemas
+from pagemind.runtime.profile_outline import outline
+from pagemind.runtime.profile_schema import checked, schema_at, shipped_schemas
 
 PETS: dict[str, Any] = {
     "type": "object",
@@ -31,6 +32,16 @@ PETS: dict[str, Any] = {
             "required": ["name"],
             "properties": {"name": {"type": "string"}, "kind": {"enum": ["cat", "dog"]}},
         }
+    },
+}
+
+
+# A hundred lines, and more schemas than there are seconds in a year.
+BOMB = {
+    "anyOf": [{"$ref": "#/$defs/d0"}] * 20,
+    "$defs": {
+        **{f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 20} for n in range(9)},
+        "d9": {"type": "string"},
     },
 }
 
@@ -226,6 +237,7 @@ def test_a_pattern_cannot_be_made_to_take_for_ever() -> None:
         ({"properties": {"a": {"type": "string", "pattern": "("}}}, r"pattern|regex"),
         ({"patternProperties": {"^a": {}}}, "patternProperties is not held"),
         ({"properties": {"a": {"description": "x" * 30_000}}}, "of 20,000 characters"),
+        (BOMB, "references lead to references"),
     ],
 )
 def test_a_bad_schema_is_told(written: object, told: str) -> None:
@@ -248,6 +260,10 @@ def test_a_schema_that_refers_to_itself_ends() -> None:
     assert "below: [" in outline(tree)
     with pytest.raises(ProfileMismatch, match=r"below\[0\].below\[0\].name"):
         apply_patch(tree, {}, {"below[0].below[0].name": ["x"]})
+    many = {"properties": {f"f{n}": {"$ref": "#"} for n in range(300)}}
+    assert checked(many)
+    assert outline(many).endswith("…")
+    assert schema_at(many, ["f1", "f2", "f3", "g"]) is None
     endless = {"anyOf": [{"$ref": "#"}]}
     assert outline(endless)
     assert Profile("it", endless).faults_of('{"a": 1}') == ["its schema leads in a circle"]
