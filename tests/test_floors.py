@@ -24,7 +24,7 @@ FLOORS: dict[int, str] = {
           profile_schema profile_outline memory_kinds importance""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
-    4: """sources lineage_walk why deep_recall summarizer gist_writer idle_gists flush
+    4: """sources lineage_walk why summarizer gist_writer idle_gists flush
           queue_manager tool
           function_executor
           deadline
@@ -37,6 +37,7 @@ FLOORS: dict[int, str] = {
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine episodes fingerprint timers permitted""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
+          deep_recall
           mcp sleep background""",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
