@@ -3,11 +3,13 @@ the one search. Implements services.Archival.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pagemind.runtime.errors import PagemindError, ToolFailed
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.related import fold, linked
 from pagemind.runtime.services import Near, SearchFilters, SearchResult
 from pagemind.runtime.services import Recall as Searching
 from pagemind.runtime.settings import NEAR_DUPLICATE, PASSAGE_CHARS
@@ -85,6 +87,12 @@ class ArchivalMemory:
         self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
     ) -> SearchResult:
         return self._search.search(query, filters, limit, ranking=ranking)
+
+    def gathered(self, result: SearchResult, filters: SearchFilters) -> SearchResult:
+        hits = fold(self._state, result.hits)
+        return replace(
+            result, hits=tuple(hits), linked=tuple(linked(self._state, result.hits, filters))
+        )
 
     def near(self, text: str) -> list[Near]:
         """Never fails: an insert goes on without it."""

@@ -16,7 +16,7 @@ from pagemind.runtime.services import Archival, Core, Pages, Recall
 _CORE = dict.fromkeys(("append", "edit", "rewrite", "set", "patch"), "core_rewrite")
 _RECALL = {"search": "recall_search"}
 _ARCHIVAL = {
-    **dict.fromkeys(("search", "near", "count"), "archival_search"),
+    **dict.fromkeys(("search", "gathered", "near", "count"), "archival_search"),
     **dict.fromkeys(("insert", "edit", "delete"), "archival_insert"),
 }
 _PAGES = {"read": "page_in", "find": "page_find", "pin": "page_pin", "unpin": "page_unpin"}

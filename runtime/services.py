@@ -63,6 +63,8 @@ class Hit:
     before: str = ""  # of a long text: what stands right before `text` …
     after: str = ""  # … and right after it, some sentences each
     archive: str = ""  # the shared archive it stands in; `id` is then handbook:a7
+    under: str = ""  # the insight above it that it is evidence of
+    linked: str = ""  # the hit that led to it: it was not found itself
     kind: str = ""  # of a passage: note, fact, insight …
     scope: str = ""
     valid_from: datetime | None = None  # when it is true in the world …
@@ -78,6 +80,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     searched: int
     warnings: tuple[str, ...] = ()
+    linked: tuple[Hit, ...] = ()  # what hits are linked to, for who has room for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,10 @@ class Archival(Protocol):
     def search(
         self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
     ) -> SearchResult: ...
+
+    def gathered(self, result: SearchResult, filters: SearchFilters) -> SearchResult:
+        """What a search with these filters found: evidence beneath its insight, and what is
+        linked."""
 
     def near(self, text: str) -> list[Near]:
         """Passages that say nearly the same, the closest first; empty where that cannot be told

@@ -298,6 +298,17 @@ SEGMENTS = 200  # in the mid-term view; the coldest leaves
 IMPORTANCE_CHARS = 4000  # of a text that are looked at for how much it matters
 RATE_BATCH = 40  # records whose importance one call is asked for
 RATE_ATTEMPTS = 3  # calls without a single usable answer, after which a batch stays unrated
+REFLECT_RECENT = 100  # memories that questions are drawn from
+REFLECT_LEAST = 20  # importance in sum from which the end of a conversation is a reason
+REFLECT_QUESTIONS = 3
+REFLECT_FOUND = 15  # memories of each kind that a question is answered with
+REFLECT_INSIGHTS = 3  # for each question
+INSIGHT_CHARS = 600
+LINK_LIKE = 0.6  # cosine from which a new record is linked to another …
+LINK_MOST = 5  # … at most so many of them
+LINKED_FROM = 10  # hits of a search whose links are followed …
+LINKED_MOST = 5  # … to at most so many records
+LINKED_TOKENS = 60  # of one of them, shown beside the hits
 JOB_REPLY_TOKENS = 1500  # of one answer of the worker's model
 JOB_TEXT_TOKENS = 80  # of one memory that it is shown
 

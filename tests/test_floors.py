@@ -35,7 +35,7 @@ FLOORS: dict[int, str] = {
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
-          time_machine episodes fingerprint timers permitted""",
+          time_machine episodes fingerprint timers permitted related""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
           deep_recall
           mcp sleep background""",

@@ -72,8 +72,9 @@ def archival_search(
     # A weak model fills in 0 for "any".
     least = importance or None
     wanted = filters(ctx, tags=tags, any_tags=any_tags, importance=least, start=start, end=end)
+    found = ctx.archival.search(query.strip() or None, wanted, SEARCH_LIMIT)
     shown = lay_out(
-        ctx.archival.search(query.strip() or None, wanted, SEARCH_LIMIT),
+        ctx.archival.gathered(found, wanted),
         part=part,
         budget_tokens=ctx.result_tokens,
         count_tokens=TokenCounter().count,

@@ -63,6 +63,16 @@ class Lineage:
             )
         )
 
+    def all_of(self, how: How) -> dict[str, list[str]]:
+        """The sources of all that descends in one way, by what descends from them."""
+        found: dict[str, list[str]] = {}
+        for row in self._db.rows(
+            "SELECT DISTINCT derived, source FROM lineage WHERE how = ? ORDER BY derived, source",
+            (how,),
+        ):
+            found.setdefault(row["derived"], []).append(row["source"])
+        return found
+
 
 def _edges(rows: Iterable[Row]) -> list[Edge]:
     return [

@@ -319,6 +319,11 @@ class Passages:
         )
         return [passage_of(row) for row in rows]
 
+    @property
+    def last_number(self) -> int:
+        """The number of the newest passage ever; 0 before the first."""
+        return self._db.number("SELECT coalesce(max(number), 0) FROM passages")
+
     def unrated(self, after: int, limit: int) -> list[Passage]:
         """Active records that follow a number and have no importance, the oldest first; without
         pieces of documents."""

@@ -11,12 +11,14 @@ from datetime import tzinfo
 
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.services import Hit, SearchResult
+from pagemind.runtime.settings import LINKED_TOKENS
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.tiers.recipe import spoken_date
 
 Count = Callable[[str], int]
 _HEAD_TOKENS = 32  # the first line, and the header of a group
 _MIN_TOKENS = 24  # a line cut shorter says nothing
+_LINKED_BUDGET = 2 * (LINKED_TOKENS + _HEAD_TOKENS)  # a line takes half of its budget
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")
 
 
@@ -62,11 +64,13 @@ def lay_out(
     The best hits come in the first part. Within a part, messages stand in time order under their
     conversation and date, then page gists and passages, best first. What is in context is marked,
     not repeated. A piece of a long text is shown with the sentences around it while the budget
-    lasts. `total_name` says what was searched: "messages". Raises ToolFailed for a part that is
-    not there.
+    lasts; what is linked to a hit comes last, in a part of the budget of its own. `total_name` says
+    what was searched: "messages". Raises ToolFailed for a part that is not there.
     """
     lines = [_line(hit, timezone, budget_tokens, count_tokens) for hit in result.hits]
-    parts = _parts(lines, budget_tokens, count_tokens)
+    beside = [(hit, _line(hit, timezone, _LINKED_BUDGET, count_tokens)) for hit in result.linked]
+    needed = sum(_cost(line, count_tokens) for _, line in beside)
+    parts = _parts(lines, budget_tokens - min(needed, budget_tokens // 6), count_tokens)
     if part < 1 or part > max(1, len(parts)):
         there = f"parts 1 to {len(parts)}" if len(parts) > 1 else "part 1 only"
         raise ToolFailed(f"part {part} is not there: this search has {there}")
@@ -79,13 +83,21 @@ def lay_out(
     text = [head, *(f"({warning})" for warning in result.warnings)]
     chosen = parts[part - 1] if parts else []
     spare = budget_tokens - _HEAD_TOKENS - sum(_cost(lines[i], count_tokens) for i in chosen)
+    seen = [result.hits[i] for i in chosen]
+    last: list[str] = []
+    for hit, line in beside:
+        cost = _cost(line, count_tokens)
+        if spare >= cost and any(hit.linked == each.id for each in seen[: len(chosen)]):
+            last.append(line)
+            seen.append(hit)
+            spare -= cost
     for i in chosen:
         if spare < _MIN_TOKENS:
             break
         lines[i], used = _widened(lines[i], result.hits[i], spare, count_tokens)
         spare -= used
     text.extend(_grouped(result.hits, chosen, lines, timezone))
-    seen = (result.hits[i] for i in chosen)
+    text.extend(last)
     return Shown("\n".join(text), tuple(hit for hit in seen if not hit.in_context))
 
 
@@ -163,6 +175,10 @@ def _line(hit: Hit, zone: tzinfo, budget: int, count: Count) -> str:
         start = _one_line(f"{hit.id}{date}{tags}")
     if hit.parts > 1:
         start += f" [piece {hit.part} of {hit.parts}]"
+    if hit.under or hit.linked:
+        start = (
+            f"  {'evidence of' if hit.under else 'linked to'} {hit.under or hit.linked}: {start}"
+        )
     room = max(_MIN_TOKENS, budget // 2 - count(start) - _HEAD_TOKENS)
     return f"{start} {shorten(_one_line(hit.text), room, count)}"
 

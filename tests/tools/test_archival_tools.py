@@ -37,6 +37,9 @@ class FakeArchival:
         ]
         return SearchResult(tuple(hits[:limit]), len(self.kept))
 
+    def gathered(self, result: SearchResult, filters: SearchFilters) -> SearchResult:
+        return result
+
     def near(self, text: str) -> list[Near]:
         return [
             Near(p.short_id, 0.95, p.text) for p in self.kept.values() if p.text[:9] == text[:9]
