@@ -173,7 +173,9 @@ def _parts(lines: Sequence[TraceLine], path: Path) -> tuple[list[_Part], dict[in
 def _take(part: _Part, line: TraceLine, exchange: Exchange | None) -> None:
     data = line.data
     if exchange is not None:
-        if not part.left or exchange.purpose == "gist":
+        # What the sleep-time worker asked after a turn: the next part begins with what it made.
+        slept = exchange.purpose == "background" and part.ended
+        if not slept and (not part.left or exchange.purpose == "gist"):
             part.exchanges.append(exchange)
     elif line.kind == "shared":
         part.taken_up.update(data["blocks"])

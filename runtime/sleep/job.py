@@ -29,6 +29,15 @@ Near = Callable[[str, int, SearchFilters], list[tuple[str, float]]]
 Find = Callable[[Tier, str, SearchFilters, int], Sequence[Hit]]
 
 
+def kept(state: State, key: str) -> dict[str, Any]:
+    """A JSON object in `meta`; {} for what is none: it may have come out of a file."""
+    try:
+        found = json.loads(state.database.meta(key, "{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 @dataclass(slots=True)
 class Report:
     """What a run of jobs did: counts by name (added, superseded, noop, …), model calls, tokens."""
@@ -118,13 +127,12 @@ class SleepContext:
 
     def cursor(self, job: str) -> Any:
         """What set_cursor() kept for a job; None at first."""
-        return json.loads(self.state.database.meta(_KEY, "{}")).get(job)
+        return kept(self.state, _KEY).get(job)
 
     def set_cursor(self, job: str, value: Any) -> None:
         """Keep where a job is, as JSON; within the transaction that did the work."""
-        kept = json.loads(self.state.database.meta(_KEY, "{}"))
-        kept[job] = value
-        self.state.database.set_meta(_KEY, json.dumps(kept, ensure_ascii=False))
+        cursors = {**kept(self.state, _KEY), job: value}
+        self.state.database.set_meta(_KEY, json.dumps(cursors, ensure_ascii=False))
 
 
 class Job(Protocol):

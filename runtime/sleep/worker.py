@@ -24,13 +24,14 @@ from pagemind.runtime.errors import Cancelled, LostAgent, PagemindError
 from pagemind.runtime.model import Usage
 from pagemind.runtime.recurrence import parse as parse_recurrence
 from pagemind.runtime.settings import SLEEP_IDLE_SECONDS
-from pagemind.runtime.sleep.job import Job, Report, SleepContext
+from pagemind.runtime.sleep.job import Job, Report, SleepContext, kept
 from pagemind.runtime.state.changes import OPEN
 from pagemind.runtime.state.state import State
 from pagemind.runtime.trace import TraceEvent
 
 _log = logging.getLogger("pagemind.sleep")
 _SLEPT = "slept"  # of meta: what the last whole run came to
+_TENDED = "tended"  # of meta: when a run changed anything last
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,11 @@ def status_of(state: State, spec: Sleeping, *, running: bool = False, job: str =
 
 def slept(state: State) -> Slept:
     """What is kept of the last whole run."""
-    kept = json.loads(state.database.meta(_SLEPT, "{}"))
-    at = kept.get("at")
-    return Slept(parse_rfc3339(at) if at else None, int(kept.get("turn", 0)))
+    last = kept(state, _SLEPT)
+    try:
+        return Slept(parse_rfc3339(last["at"]), int(last["turn"]))
+    except (KeyError, TypeError, ValueError):
+        return Slept(None, 0)
 
 
 def its_time(state: State, spec: Sleeping, now: datetime) -> bool:
@@ -188,10 +191,12 @@ class SleepWorker:
                 for job in self._jobs:
                     self._run_one(job, context, cancel)
                 with context.held(), context.state.database.transaction():
-                    kept = {"at": rfc3339(context.now()), "turn": newest}
-                    context.state.database.set_meta(_SLEPT, json.dumps(kept))
+                    last = {"at": rfc3339(context.now()), "turn": newest}
+                    context.state.database.set_meta(_SLEPT, json.dumps(last))
             finally:
                 self._job = ""
+                if report.done:
+                    self._note(context)
                 self._tell(report)
         return report
 
@@ -212,6 +217,12 @@ class SleepWorker:
                 raise Cancelled("the next turn has begun") from error
             _log.info("%s of %s: %s", job.name, self._name, error)
             context.report.notes.append(f"{job.name}: {error.message}")
+
+    @staticmethod
+    def _note(context: SleepContext) -> None:
+        """Memory is another than it was: a trace that goes on from here begins anew."""
+        with context.held(), context.state.database.transaction():
+            context.state.database.set_meta(_TENDED, rfc3339(context.now()))
 
     def _tell(self, report: Report) -> None:
         with self._told:

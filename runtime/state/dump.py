@@ -69,7 +69,8 @@ def mark(database: Database) -> str:
             "SELECT * FROM line_ranges ORDER BY line, first_seq",
             "SELECT * FROM pins ORDER BY target",
             "SELECT label, version FROM blocks ORDER BY label",
-            "SELECT value FROM meta WHERE key IN ('conversation', 'definition') ORDER BY key",
+            "SELECT value FROM meta WHERE key IN ('conversation', 'definition', 'tended')"
+            " ORDER BY key",
         )
     ]
     said = repr((newest, small))

@@ -10,11 +10,13 @@ from pagemind.runtime.awake.sleepers import Sleepers
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.errors import Cancelled, ToolFailed
+from pagemind.runtime.message import Provenance
+from pagemind.runtime.replay import replay
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.sleep import room
 from pagemind.runtime.sleep.job import Job, SleepContext
 from pagemind.runtime.sleep.worker import its_time
-from pagemind.runtime.testing import ScriptedModel
+from pagemind.runtime.testing import ScriptedModel, call
 
 
 class Counts:
@@ -149,3 +151,35 @@ def test_an_awake_home_tends_agents_at_rest(tmp_path: Path, jobs: list[Job]) -> 
         sleepers.run(threading.Event())
         assert told == [("slept", "ada")]
         assert sleepers.due() == []
+
+
+def test_a_trace_of_an_agent_that_sleeps_can_be_replayed(tmp_path: Path, jobs: list[Job]) -> None:
+    """What the worker made between two turns is there again, and nobody is asked for it."""
+
+    class Keeps(Counts):
+        def run(self, context: SleepContext, cancel: CancelToken) -> None:
+            reply = context.ask("What is to be kept?", max_tokens=9, cancel=cancel)
+            with context.held():
+                made = Provenance("model", trust=80)
+                what = {"tags": (), "importance": None, "metadata": {}, "seq": 0}
+                context.state.passages.insert(reply.text, **what, provenance=made, author="worker")
+            context.report.count("added")
+
+    jobs.append(Keeps())
+    trace = tmp_path / "trace.jsonl"
+    look = [call("archival_search", query="boat")]
+    model = ScriptedModel(["Aye.", "The boat is Nomad.", look, "Nomad."])
+    path = tmp_path / "ada.yaml"
+    path.write_text(definition("idle").replace("[]", "[archival]"), encoding="utf-8")
+    clock = FrozenClock()
+    with Runtime(tmp_path / "home", clock=clock, background=False, trace=trace) as runtime:
+        agent = runtime.agent("ada", path, model=model)
+        agent.send("My boat is called Nomad.")
+        agent.sleep()
+        assert agent.send("What is my boat called?").text == "Nomad."
+    assert "Nomad" in next(
+        line for line in trace.read_text().splitlines() if '"tool_returned"' in line
+    )
+    replayed = replay(trace)
+    assert replayed.difference is None
+    assert replayed.turns == 2
