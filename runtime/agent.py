@@ -12,7 +12,7 @@ from dataclasses import asdict
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from pagemind.runtime import faces, structured
 from pagemind.runtime.agent_inbox import AgentInbox
@@ -31,6 +31,7 @@ from pagemind.runtime.flush import Flushed
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.idle_gists import IdleGists
 from pagemind.runtime.intake import observation
+from pagemind.runtime.keeping import Keeping, Kept
 from pagemind.runtime.lines_seen import LineSeen, lines_seen
 from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
@@ -369,12 +370,15 @@ class Agent:
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         document: str = "",
+        **kept: Unpack[Kept],
     ) -> tuple[Passage, bool]:
         """A person stores a passage, or a piece of the named document; it, and whether it is new.
-        Raises ToolFailed."""
+        Raises ToolFailed, UserError."""
+        keeping = Keeping.of(**kept)
         with self._lock:
-            by_person = self.archival.for_person(document)
-            return by_person.insert(text, tags=tags, importance=importance, metadata=metadata)
+            return self.archival.for_person(document).insert(
+                text, tags=tags, importance=importance, metadata=metadata, keeping=keeping
+            )
 
     def blocks(self) -> list[Block]:
         """Core memory as it is now; a shared block as others have left it."""

@@ -8,6 +8,7 @@ from typing import Any
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.errors import HomeUnusable, ToolError, UserError
 from pagemind.runtime.intake import observation
+from pagemind.runtime.keeping import Keeping
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.state.state import State
 
@@ -47,6 +48,7 @@ class AgentInbox:
                 tags=left["tags"],
                 importance=left["importance"],
                 metadata=left.get("metadata"),
+                keeping=Keeping.from_json(left),
             )
         elif kind == "insert":
             by_person = self._archival.for_person(left.get("document", ""))
@@ -55,6 +57,7 @@ class AgentInbox:
                 tags=left["tags"],
                 importance=left["importance"],
                 metadata=left.get("metadata"),
+                keeping=Keeping.from_json(left),
             )
         else:
             raise ValueError(f"unknown kind {kind!r}")

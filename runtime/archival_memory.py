@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from pagemind.runtime.errors import PagemindError, ToolFailed
+from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.related import fold, linked
+from pagemind.runtime.scope import seen
+from pagemind.runtime.scope_guess import guess
 from pagemind.runtime.services import Near, SearchFilters, SearchResult
 from pagemind.runtime.services import Recall as Searching
-from pagemind.runtime.settings import NEAR_DUPLICATE, PASSAGE_CHARS
+from pagemind.runtime.settings import NEAR_DUPLICATE, PASSAGE_CHARS, SCOPE_GUESS_LIKE
+from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
 
@@ -38,7 +42,8 @@ def check_length(text: str) -> None:
 
 
 class ArchivalMemory:
-    """Passages written on behalf of `author`: the model by default."""
+    """Passages written on behalf of `author`: the model by default. What `sight` does not see is
+    not there. `like` finds where a scope is inferred from; without it, `search`."""
 
     def __init__(
         self,
@@ -50,6 +55,8 @@ class ArchivalMemory:
         origin: Origin = "model",
         detail: str = "",
         near: Callable[[str], list[tuple[str, float]]] | None = None,
+        sight: Sight = EVERYTHING,
+        like: Searching | None = None,
     ) -> None:
         self._state = state
         self._search = search
@@ -58,6 +65,8 @@ class ArchivalMemory:
         self._origin: Origin = origin
         self._detail = detail
         self._near = near
+        self.sight = sight
+        self._like = like or search
 
     def for_person(self, document: str = "") -> "ArchivalMemory":
         """The same memory, written by a person: their own words, or pieces of a named document."""
@@ -69,6 +78,8 @@ class ArchivalMemory:
             origin="document" if document else "user",
             detail=document,
             near=self._near,
+            sight=self.sight.of_person,
+            like=self._like,
         )
 
     def for_agent(self, name: str) -> "ArchivalMemory":
@@ -81,6 +92,8 @@ class ArchivalMemory:
             origin="agent",
             detail=name,
             near=self._near,
+            sight=self.sight.of_program(name),
+            like=self._like,
         )
 
     def search(
@@ -105,7 +118,9 @@ class ArchivalMemory:
         return [
             Near(known[number].short_id, score, known[number].text)
             for number, score in close.items()
-            if number in known and known[number].provenance.status == "active"
+            if number in known
+            and known[number].provenance.status == "active"
+            and self.sight.sees(known[number])
         ]
 
     def insert(
@@ -115,15 +130,18 @@ class ArchivalMemory:
         tags: Sequence[str] = (),
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
+        keeping: Keeping = PLAIN,
     ) -> tuple[Passage, bool]:
         text = clean_text(text)
         if not text.strip():
             raise ToolFailed("there is nothing to store: content is empty")
         check_length(text)
         check_importance(importance)
+        tags = each_once(tags)
+        facets = keeping.facets(self._place(text, tags, keeping), self._state.clock.now())
         stored = self._state.passages.insert(
             text,
-            tags=each_once(tags),
+            tags=tags,
             importance=importance,
             metadata=dict(metadata or {}),
             seq=self._state.journal.last_seq,
@@ -134,15 +152,28 @@ class ArchivalMemory:
                 sources=sources_now(self._state) if self._author == "model" else (),
             ),
             author=self._author,
+            facets=facets,
         )
         self._written()
         return stored
+
+    def _place(self, text: str, tags: Sequence[str], keeping: Keeping) -> str:
+        """The scope of something new. Raises ToolFailed."""
+        home = self.sight.place(keeping.scope)
+        if keeping.scope is not None or not self.sight.infers:
+            return home
+        words = " ".join((*tags, text))
+        like = self._like.search(words, SearchFilters(), SCOPE_GUESS_LIKE).hits
+        own = [hit for hit in like if not hit.archive]
+        guessed = guess(home, tags, self._state.passages.scopes(), own)
+        return guessed if seen(guessed, self.sight.writable) else home
 
     def edit(self, number: int, text: str) -> Passage:
         text = clean_text(text)
         if not text.strip():
             raise ToolFailed("the new text is empty; archival_delete retires a passage")
         check_length(text)
+        self._check(number)
         changed = self._state.passages.edit(
             number,
             text,
@@ -153,6 +184,7 @@ class ArchivalMemory:
         return self._known(changed, number)
 
     def delete(self, number: int) -> Passage:
+        self._check(number)
         changed = self._state.passages.set_status(
             number,
             "retired",
@@ -161,6 +193,18 @@ class ArchivalMemory:
             seq=self._state.journal.last_seq,
         )
         return self._known(changed, number)
+
+    def _check(self, number: int) -> None:
+        """Raises ToolFailed for what is not there for whoever asks, and what it only reads."""
+        found = self._state.passages.get([number]).get(number)
+        if found is None or not self.sight.sees(found):
+            self._known(None, number)
+        elif not self.sight.changes(found):
+            allowed = ", ".join(self.sight.writable)
+            raise ToolFailed(
+                f"a{number} stands in {found.facets.scope}, which you can only read; you can change"
+                f" what is in {allowed} and below"
+            )
 
     def _known(self, passage: Passage | None, number: int) -> Passage:
         if passage is None:

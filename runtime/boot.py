@@ -143,7 +143,8 @@ def boot(
     named = [each.name for each in definition.archives]
     shared = AgentArchives(archives, named, lambda: embedder)
     written_to = [each.name for each in definition.archives if each.mode == "write"]
-    writable = SharedArchives(archives, written_to, agent=name) if written_to else None
+    sight = definition.sight(agent_id)
+    writable = SharedArchives(archives, written_to, agent=name, sight=sight) if written_to else None
     view = StateView(state, context.in_view)
     engine = Search(
         store,
@@ -154,6 +155,7 @@ def boot(
         archives=shared.sources,
         weights=definition.search.all_weights,
         ranking=definition.search.ranking,
+        sight=sight,
     )
 
     def written() -> None:
@@ -170,7 +172,9 @@ def boot(
 
     # An insert waits for no server: what is nearly the same only an embedder in the house tells.
     near = engine.near if definition.embedding.startswith("local/") else None
-    archival = ArchivalMemory(state, deepened(passages), written=written, near=near)
+    archival = ArchivalMemory(
+        state, deepened(passages), written=written, near=near, sight=sight, like=passages
+    )
     editor = CoreEditor(state, core, shared=copies)
     may = Permitted(definition.memory)
     episodes = Episodes(
@@ -184,7 +188,9 @@ def boot(
 
     part_tokens = PartSize(state, room)
     pages = PageReader(state, count=counter.count, zone=zone, part_tokens=part_tokens)
-    whole = PassageReader(state, shared.sources, count=counter.count, part_tokens=part_tokens)
+    whole = PassageReader(
+        state, shared.sources, count=counter.count, part_tokens=part_tokens, sight=sight
+    )
 
     telling = Telling(state)
     finder = PageFinder(state, engine, telling)

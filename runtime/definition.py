@@ -48,9 +48,12 @@ from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefin
 from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand
 from pagemind.runtime.interpolation import resolve_all
 from pagemind.runtime.mcp_use import ServerUse, read_servers
+from pagemind.runtime.memory_bounds import Forgetting, HomeScope, Scopes, fault_of, sight_of
 from pagemind.runtime.memory_kinds import MemoryKinds
 from pagemind.runtime.naming import folded
 from pagemind.runtime.profile import Profile
+from pagemind.runtime.scope import ROOT
+from pagemind.runtime.sight import Sight
 from pagemind.runtime.template import Template, available, load
 from pagemind.runtime.tool_use import ToolUse, entry_fault, read_uses
 from pagemind.runtime.written_path import expanded
@@ -113,6 +116,9 @@ class AgentDefinition(Section):
     gists: Gists = Gists()
     prompt: Prompting = Prompting()
     search: Searching = Searching()
+    scope: HomeScope = ROOT  # where it writes; `infer`: where the like of it stands
+    scopes: Scopes = Scopes()
+    forget: Forgetting = Forgetting()
     timezone: Timezone | None = None
     schedules: tuple[TimerSpec, ...] = ()
     inbox: Words | None = None
@@ -224,6 +230,10 @@ class AgentDefinition(Section):
         from zoneinfo import ZoneInfo
 
         return ZoneInfo(self.timezone) if self.timezone else None
+
+    def sight(self, viewer: str | None = None) -> Sight:
+        """Which passages the agent of this id sees, and where it writes."""
+        return sight_of(self.scope, self.scopes, viewer)
 
     @property
     def named_schedules(self) -> dict[str, TimerSpec]:
@@ -370,6 +380,8 @@ class AgentDefinition(Section):
                 ("prompt", "refresh_blocks"),
                 "protocol guided reads what was edited from the blocks; keep on_edit",
             )
+        if unusable := fault_of(self.scope, self.scopes):
+            yield ("scope",), unusable
         for at, entry in enumerate(self.tools):
             if _of_archives(entry) and not self._writes:
                 yield (

@@ -11,8 +11,10 @@ from datetime import date, datetime, timedelta
 from difflib import get_close_matches
 from typing import Any, Final, get_args
 
-from pagemind.runtime.errors import BadFilter
+from pagemind.runtime.errors import BadFilter, UserError
 from pagemind.runtime.message import Origin, clean_text
+from pagemind.runtime.passage import STANDINGS
+from pagemind.runtime.scope import scope_of
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import SEARCH_FILTER_VALUES
 from pagemind.runtime.when import parse_span
@@ -20,8 +22,10 @@ from pagemind.runtime.when import parse_span
 KEYS: Final = (
     *("role", "speaker", "start", "end", "tags", "any_tags"),
     *("importance", "importance_from", "importance_to", "origins", "ids"),
+    *("scopes", "viewer", "standings"),
 )
-_ALIASES: Final = {"tag": "tags", "any_tag": "any_tags", "origin": "origins", "id": "ids"}
+_ALIASES = {"tag": "tags", "any_tag": "any_tags", "origin": "origins", "id": "ids"}
+_ALIASES |= {"scope": "scopes", "standing": "standings"}
 _ROLES: Final = {
     **{"user": "user", "human": "user", "assistant": "assistant", "agent": "assistant"},
     **{"tool": "tool", "function": "tool"},
@@ -52,6 +56,9 @@ def filters_of(given: Mapping[str, Any], now: datetime) -> SearchFilters:
         importance_to=high,
         origins=_origins(known.get("origins")),
         ids=tuple(short_id(each) for each in _texts("ids", known.get("ids"))),
+        scopes=_scopes(known.get("scopes")),
+        viewer=_text("viewer", known.get("viewer")),
+        standings=_standings(known.get("standings")),
     )
 
 
@@ -152,6 +159,21 @@ def _origins(value: Any) -> tuple[str, ...]:
         if each not in allowed:
             raise BadFilter(f"{_short(each)} is not an origin; origins: {_listed(allowed)}")
     return origins
+
+
+def _scopes(value: Any) -> tuple[str, ...]:
+    try:
+        return tuple(dict.fromkeys(scope_of(each) for each in _texts("scopes", value)))
+    except UserError as error:
+        raise BadFilter(f"{error.message}; {error.hint}") from None
+
+
+def _standings(value: Any) -> tuple[str, ...]:
+    standings = tuple(each.lower() for each in _texts("standings", value))
+    for each in standings:
+        if each not in STANDINGS:
+            raise BadFilter(f"{_short(each)} is not a standing; standings: {_listed(STANDINGS)}")
+    return standings or ("active",)
 
 
 def _text(key: str, value: Any) -> str | None:

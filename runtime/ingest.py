@@ -18,6 +18,7 @@ from pagemind.runtime.documents.passages import Cut, passages
 from pagemind.runtime.documents.read import load, parse
 from pagemind.runtime.errors import DocumentError
 from pagemind.runtime.ingested import Ingested, Near, OnProgress, Progress, Target
+from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.message import clean_json, clean_text
 from pagemind.runtime.settings import (
     INGEST_BATCH,
@@ -37,6 +38,7 @@ def ingest(
     *,
     tags: Sequence[str] = (),
     importance: float | None = None,
+    keeping: Keeping = PLAIN,
     sync: bool = False,
     on_progress: OnProgress = lambda _: None,
 ) -> Ingested:
@@ -44,7 +46,9 @@ def ingest(
     are retired. What cannot be read is in `skipped`, never an error. Raises what the target does.
     """
     found = find_files(paths)
-    run = _Run(target, found, tags=tags, importance=importance, on_progress=on_progress)
+    run = _Run(
+        target, found, tags=tags, importance=importance, keeping=keeping, on_progress=on_progress
+    )
     for file in found.files:
         run.take(file)
     if sync:
@@ -58,10 +62,13 @@ def ingest_text(
     *,
     tags: Sequence[str] = (),
     importance: float | None = None,
+    keeping: Keeping = PLAIN,
     on_progress: OnProgress = lambda _: None,
 ) -> Ingested:
     """Take in a person's own words: one passage, or several if they are too long for that."""
-    run = _Run(target, Found(), tags=tags, importance=importance, on_progress=on_progress)
+    run = _Run(
+        target, Found(), tags=tags, importance=importance, keeping=keeping, on_progress=on_progress
+    )
     reading = _Reading(File(Path("-"), "", "", len(text)))
     if rest := run.pour(_cuts(text), reading):
         run.store(rest, reading)
@@ -129,6 +136,7 @@ class _Run:
         *,
         tags: Sequence[str],
         importance: float | None,
+        keeping: Keeping,
         on_progress: OnProgress,
     ) -> None:
         self.done = Ingested(skipped=list(found.skipped))
@@ -137,6 +145,7 @@ class _Run:
         self._found = found
         self._tags = tags
         self._importance = importance
+        self._keeping = keeping
         self._on_progress = on_progress
         self._bytes = 0  # of files that are done
         self._of_bytes = sum(file.bytes for file in found.files)
@@ -248,6 +257,7 @@ class _Run:
                 importance=self._importance,
                 metadata=clean_json(cut.metadata),
                 document=reading.file.name,
+                keeping=self._keeping,
             )
             reading.numbers[passage.number] = None
             (done.ids if new else done.duplicates).append(passage.short_id)

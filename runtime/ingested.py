@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pagemind.runtime.documents.document import Skipped
+from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.state.state import State
 
@@ -29,6 +30,7 @@ class Target(Protocol):
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         document: str = "",
+        keeping: Keeping = PLAIN,
     ) -> tuple[Passage, bool]:
         """The passage, and whether it is new; an exact duplicate returns the existing one."""
 

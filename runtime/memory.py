@@ -18,6 +18,7 @@ from typing import Any, Self, TypedDict, Unpack
 from pagemind.runtime.archive import ArchiveReader, ArchiveWriter
 from pagemind.runtime.errors import BadFilter, NotFound, UserError
 from pagemind.runtime.filters import filters_of
+from pagemind.runtime.keeping import Keeping, Kept
 from pagemind.runtime.memory_records import Added, Match, Matches, Near, Remembered, Version
 from pagemind.runtime.services import Hit, SearchResult
 from pagemind.runtime.settings import (
@@ -46,6 +47,9 @@ class Filters(TypedDict, total=False):
     importance_to: float
     origins: str | Sequence[str]
     ids: str | Sequence[str]
+    scope: str | Sequence[str]  # in one of these, or below it
+    viewer: str  # as this one sees it: what is private to others is left out
+    standing: str | Sequence[str]  # active, or what is cold, past or pending
 
 
 class Memory:
@@ -78,14 +82,17 @@ class Memory:
         tags: Sequence[str] = (),
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
+        **kept: Unpack[Kept],
     ) -> Added:
         """Remember a text, or each of several in one go, which is faster.
 
+        How it is kept, `scope`, `owner`, `ttl` and `evergreen`, is said in `Kept`.
         The same text again is a duplicate and nothing is stored. Raises UserError for an empty
         text, ArchiveInUse if another process keeps the archive for longer than `wait`.
         """
         texts = [text] if isinstance(text, str) else list(text)
         _refuse(texts, importance)
+        keeping = Keeping.of(**kept)
         ids: list[str] = []
         duplicates: list[str] = []
         near: list[Near] = []
@@ -95,7 +102,11 @@ class Memory:
             with writer.state.database.transaction():
                 for at, each in enumerate(texts):
                     passage, new = writer.insert(
-                        each, tags=tags, importance=importance, metadata=metadata
+                        each,
+                        tags=tags,
+                        importance=importance,
+                        metadata=metadata,
+                        keeping=keeping,
                     )
                     (ids if new else duplicates).append(passage.short_id)
                     if new and at < len(close):

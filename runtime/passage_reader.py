@@ -13,6 +13,7 @@ from pagemind.runtime.page_reader import split
 from pagemind.runtime.part_size import must_be_cut_alike
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Reading
+from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.legs import Source
 
@@ -20,7 +21,8 @@ _ID = re.compile(r"(?:([^\s:]{1,64}):)?[aA](\d{1,18})")
 
 
 class PassageReader:
-    """`archives` gives the shared archives of the agent, `part_tokens` the size of one part now."""
+    """`archives` gives the shared archives of the agent, `part_tokens` the size of one part now;
+    what `sight` does not see is not there."""
 
     def __init__(
         self,
@@ -29,11 +31,13 @@ class PassageReader:
         *,
         count: Callable[[str], int],
         part_tokens: Callable[[], int],
+        sight: Sight = EVERYTHING,
     ) -> None:
         self._state = state
         self._archives = archives
         self._count = count
         self._part_tokens = part_tokens
+        self._sight = sight
 
     @staticmethod
     def reads(id: str) -> bool:
@@ -56,6 +60,8 @@ class PassageReader:
         assert match is not None
         archive, number = match[1] or "", int(match[2])
         passage = self._archived(archive, number) if archive else self._own(number)
+        if passage is not None and not self._sight.sees(passage):
+            passage = None
         target = f"{archive}:a{number}" if archive else f"a{number}"
         if passage is None:
             search = "archival_search gives the ids of those there are"

@@ -124,7 +124,7 @@ def _read(text: str, now: datetime, *, past: bool) -> Recurrence | None:
     if lower.startswith("every "):
         return _every(lower.removeprefix("every "), now)
     if lower.startswith("in "):
-        if (seconds := _seconds(lower.removeprefix("in "))) is None:
+        if (seconds := seconds_of(lower.removeprefix("in "))) is None:
             return None
         return Recurrence("at", instant=now.astimezone(UTC) + timedelta(seconds=seconds))
     if lower.startswith(("cron ", "@")) or re.fullmatch(r"[\d*][^ ]*(?: [^ ]+){4,5}", words):
@@ -159,9 +159,9 @@ def _of_day(match: re.Match[str]) -> str:
     return f"{hour}:{match[2] or '00'}"
 
 
-def _seconds(text: str) -> float | None:
-    """`90s`, `1h30m`, `2 hours and 5 minutes`, `hour`; None for what is none."""
-    text = text.replace(" and ", " ").replace(",", " ")
+def seconds_of(text: str) -> float | None:
+    """A length of time: `90s`, `1h30m`, `2 hours and 5 minutes`, `hour`; None for what is none."""
+    text = text.lower().replace(" and ", " ").replace(",", " ").strip()
     if text.rstrip("s") in _UNITS:
         text = f"1 {text}"
     found = _AMOUNT.findall(text)
@@ -174,7 +174,7 @@ def _seconds(text: str) -> float | None:
 def _every(text: str, now: datetime) -> Recurrence | None:
     if daily := _daily(text, now):
         return daily
-    seconds = _seconds(text)
+    seconds = seconds_of(text)
     if seconds is None:
         return None
     if not TIMER_LEAST_SECONDS <= seconds <= _MOST_SECONDS:

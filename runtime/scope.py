@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pagemind.runtime.errors import UserError
 
 ROOT = "/"
-_SEGMENT = re.compile(r"[^\s/\x00-\x1f\x7f]{1,64}")
+_SEGMENT = re.compile(r"[^\s/*\x00-\x1f\x7f]{1,64}")
 _LEVELS = 16
 
 
@@ -22,7 +22,7 @@ def scope_of(written: str) -> str:
     ):
         raise UserError(
             f"{written[:80]!r} is no scope",
-            hint=f"a scope is a path such as /team/project: up to {_LEVELS} names without spaces",
+            hint=f"write a path such as /team/project: at most {_LEVELS} names, no spaces, no *",
         )
     return ROOT + "/".join(segments)
 

@@ -51,6 +51,9 @@ class StateView:
     def speakers(self) -> Sequence[str]:
         return self._state.journal.speakers()
 
+    def private(self) -> bool:
+        return self._state.passages.any_private()
+
     def count(self, tier: Tier) -> int:
         if tier == "recall":
             return self._state.journal.count()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.episode import Recalled, Result
+from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
 
@@ -139,6 +140,7 @@ class Archival(Protocol):
         tags: Sequence[str] = (),
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
+        keeping: Keeping = PLAIN,
     ) -> tuple[Passage, bool]:
         """The passage, and whether it is new (an exact duplicate returns the existing one)."""
 
@@ -280,9 +282,16 @@ class Shared(Protocol):
         """Their names."""
 
     def insert(
-        self, archive: str, text: str, *, tags: Sequence[str] = (), importance: float | None = None
+        self,
+        archive: str,
+        text: str,
+        *,
+        tags: Sequence[str] = (),
+        importance: float | None = None,
+        scope: str | None = None,
+        private: bool = False,
     ) -> tuple[str, bool]:
-        """The id of the passage, and whether it is new."""
+        """The id of the passage, and whether it is new. What is private no other agent sees."""
 
     def edit(self, archive: str, number: int, text: str) -> Passage: ...
 

@@ -312,6 +312,14 @@ LINKED_TOKENS = 60  # of one of them, shown beside the hits
 JOB_REPLY_TOKENS = 1500  # of one answer of the worker's model
 JOB_TEXT_TOKENS = 80  # of one memory that it is shown
 
+# --- scopes, stores, forgetting -----------------------------------------------------------------
+
+SCOPE_GUESS_LEVELS = 3  # that an inferred scope goes below the agent's own
+SCOPE_GUESS_LIKE = 8  # passages that are asked where they stand
+SCOPE_GUESS_NEAR = 0.4  # cosine from which one of them has a vote
+TTL_MOST_DAYS = 36_525  # a hundred years: longer is for ever
+FORGET_KEEP_IMPORTANCE = 8.0  # from which nothing goes cold for being unused
+
 # --- looking at all of it -----------------------------------------------------------------------
 
 CHRONICLE_ROWS = 500  # read at once by who reads all of an agent

@@ -11,29 +11,46 @@ from typing import TypeVar
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.errors import ArchiveInUse, ToolFailed, UnknownArchive
+from pagemind.runtime.keeping import Keeping
 from pagemind.runtime.naming import folded, nearest
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import ARCHIVE_WAIT_SECONDS
+from pagemind.runtime.sight import EVERYTHING, Sight
 
 T = TypeVar("T")
 
 
 class SharedArchives:
-    """Implements services.Shared. `names` are those that may be written to."""
+    """Implements services.Shared. `names` are those that may be written to; `sight` is the agent's,
+    its viewer the agent's id: a name may be another agent's one day."""
 
-    def __init__(self, archives: Archives, names: Sequence[str], *, agent: str) -> None:
+    def __init__(
+        self, archives: Archives, names: Sequence[str], *, agent: str, sight: Sight = EVERYTHING
+    ) -> None:
         self._archives = archives
         self._names = tuple(names)
         self._agent = agent
+        self._sight = sight
 
     def writable(self) -> tuple[str, ...]:
         return self._names
 
     def insert(
-        self, archive: str, text: str, *, tags: Sequence[str] = (), importance: float | None = None
+        self,
+        archive: str,
+        text: str,
+        *,
+        tags: Sequence[str] = (),
+        importance: float | None = None,
+        scope: str | None = None,
+        private: bool = False,
     ) -> tuple[str, bool]:
+        owner = (self._sight.viewer or self._agent) if private else ""
         passage, new = self._change(
-            archive, lambda memory: memory.insert(text, tags=tags, importance=importance)
+            archive,
+            lambda memory: memory.insert(
+                text, tags=tags, importance=importance, keeping=Keeping(scope, owner)
+            ),
         )
         return self._id(archive, passage), new
 
@@ -58,7 +75,7 @@ class SharedArchives:
         name = self._name(archive)
         try:
             with self._archives.writer(name, wait=ARCHIVE_WAIT_SECONDS) as writer:
-                return change(writer.archival_of(self._agent))
+                return change(writer.archival_of(self._agent, self._sight))
         except ArchiveInUse:
             raise ToolFailed(f"{name} is being written to by somebody else; try later") from None
         except UnknownArchive:

@@ -11,10 +11,12 @@ from typing import Any
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import NotFound, PagemindError, SchemaTooNew, StorageError
+from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.reembed import Reembedded, reembed
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS
+from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.search import TierSearch
@@ -51,10 +53,16 @@ class TiersWriter(TiersReader):
     def archival(self, document: str = "") -> ArchivalMemory:
         """Archival memory as a person writes to it, or as pieces of the named document do."""
         search = TierSearch("archival", self.search)
-        return ArchivalMemory(self.state, search, written=self._kick).for_person(document)
+        memory = ArchivalMemory(self.state, search, written=self._kick, sight=self.sight)
+        return memory.for_person(document)
 
-    def archival_of(self, agent: str) -> ArchivalMemory:
-        """Archival memory as an agent writes to it."""
+    @property
+    def sight(self) -> Sight:
+        """Where what says no scope is put."""
+        return EVERYTHING
+
+    def archival_of(self, agent: str, sight: Sight = EVERYTHING) -> ArchivalMemory:
+        """Archival memory as an agent that sees so much writes to it."""
         return ArchivalMemory(
             self.state,
             TierSearch("archival", self.search),
@@ -62,6 +70,7 @@ class TiersWriter(TiersReader):
             author=agent,
             origin="agent",
             detail=agent,
+            sight=sight,
         )
 
     def insert(
@@ -72,10 +81,11 @@ class TiersWriter(TiersReader):
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         document: str = "",
+        keeping: Keeping = PLAIN,
     ) -> tuple[Passage, bool]:
         """Store a passage, or a piece of the named document; it, and whether it is new."""
         return self.archival(document).insert(
-            text, tags=tags, importance=importance, metadata=metadata
+            text, tags=tags, importance=importance, metadata=metadata, keeping=keeping
         )
 
     def retire(self, number: int, *, reason: str) -> bool:

@@ -16,8 +16,8 @@ or the world (the default: never repeated silently after a crash).
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_type_hints
@@ -136,6 +136,14 @@ class Tool:
     @property
     def schema(self) -> ToolSchema:
         return ToolSchema(self.name, self.description, self.parameters)
+
+    def without(self, names: Collection[str]) -> "Tool":
+        """The same function, without these optional arguments."""
+        if not names:
+            return self
+        properties = self.parameters["properties"]
+        kept = {name: each for name, each in properties.items() if name not in names}
+        return replace(self, parameters={**self.parameters, "properties": kept})
 
     def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments in the function's types. Raises BadArguments naming each wrong one.

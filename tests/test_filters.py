@@ -29,6 +29,9 @@ def test_every_key_becomes_its_filter() -> None:
         "importance_to": "9.5",
         "origins": ["User", "document"],
         "ids": ["[m42]", "A007", "p17", "handbook:a7"],
+        "scopes": ["team//app/", "/team/app", "/"],
+        "viewer": " bob ",
+        "standings": ["Active", "cold"],
     }
     assert filters_of(asked, NOW) == SearchFilters(
         role="user",
@@ -41,6 +44,9 @@ def test_every_key_becomes_its_filter() -> None:
         importance_to=9.5,
         origins=("user", "document"),
         ids=("m42", "a7", "p17", "handbook:a7"),
+        scopes=("/team/app", "/"),
+        viewer="bob",
+        standings=("active", "cold"),
     )
     assert {*asked, "importance"} == set(KEYS)
 

@@ -24,6 +24,7 @@ from pagemind.tools.core import core_append, core_edit, core_rewrite, core_set, 
 from pagemind.tools.documents import read_document
 from pagemind.tools.episodes import episode_search
 from pagemind.tools.files import edit_file, grep_files, list_files, read_file, write_file
+from pagemind.tools.fitted import fitted
 from pagemind.tools.pages import page_find, page_in, page_pin, page_unpin
 from pagemind.tools.python import python
 from pagemind.tools.recall import recall_search
@@ -81,6 +82,7 @@ def of_definition(definition: "AgentDefinition") -> list[Tool]:
         made = import_tool(use, where) if use.own else replace(every[use.name], terms=use.terms)
         if made.name == core_set.name:
             made = for_profiles(made, definition.profiles)
+        made = fitted(made, definition)
         if made.name in found:
             raise DefinitionError(
                 f"{where}: tools: {use.name}: there is a function {made.name} already",

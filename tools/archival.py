@@ -3,7 +3,8 @@
 import re
 from typing import Any
 
-from pagemind.runtime.errors import BadArguments
+from pagemind.runtime.errors import BadArguments, UserError
+from pagemind.runtime.keeping import Keeping
 from pagemind.runtime.settings import SEARCH_LIMIT
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.tiers.results import lay_out
@@ -21,6 +22,8 @@ def archival_insert(
     tags: list[str] | None = None,
     importance: float | None = None,
     metadata: dict[str, Any] | None = None,
+    scope: str | None = None,
+    ttl: str | None = None,
 ) -> str:
     """Store a passage in archival memory, which has no limit and outlives every window. You see
     it again only by archival_search. If nearly the same is there, edit one and delete the other.
@@ -30,14 +33,17 @@ def archival_insert(
         tags: A few words to filter by later.
         importance: 1 (trivial) to 10 (vital).
         metadata: Further fields, such as {"source": "letter"}.
+        scope: Where to put it, such as /team/project, if not where you write by default.
+        ttl: How long to keep it, such as 30 days; without it for good.
     """
+    keeping = _keeping(scope, ttl)
     if importance is not None and not 1 <= importance <= 10:
         raise BadArguments(f"importance is a number from 1 to 10, not {importance:g}")
     text = _content(content)
     count = TokenCounter().count
     close = ctx.archival.near(text)
     passage, new = ctx.archival.insert(
-        text, tags=_tags(tags), importance=importance, metadata=metadata
+        text, tags=_tags(tags), importance=importance, metadata=metadata, keeping=keeping
     )
     if not new:
         return f"this text is stored already, as {passage.short_id}"
@@ -55,6 +61,7 @@ def archival_search(
     importance: float | None = None,
     start: str | None = None,
     end: str | None = None,
+    scope: str | None = None,
     part: int = 1,
 ) -> ToolResult:
     """Search the passages stored with archival_insert. For what was said in a conversation, use
@@ -67,11 +74,14 @@ def archival_search(
         importance: Only passages at least this important, 1 to 10.
         start: Stored from this day on: 2026-05-08, 2026-05, yesterday, 3 days ago.
         end: Stored up to and including this day.
+        scope: Only passages in this scope, such as /team/project, or below it.
         part: Which part of the results, if there are several.
     """
     # A weak model fills in 0 for "any".
     least = importance or None
-    wanted = filters(ctx, tags=tags, any_tags=any_tags, importance=least, start=start, end=end)
+    wanted = filters(
+        ctx, tags=tags, any_tags=any_tags, importance=least, start=start, end=end, scopes=scope
+    )
     found = ctx.archival.search(query.strip() or None, wanted, SEARCH_LIMIT)
     shown = lay_out(
         ctx.archival.gathered(found, wanted),
@@ -111,6 +121,13 @@ def _content(content: str) -> str:
     if not content.strip():
         raise BadArguments("content is empty; write the fact that is to be kept")
     return content.strip()
+
+
+def _keeping(scope: str | None, ttl: str | None) -> Keeping:
+    try:
+        return Keeping.of(scope, ttl=ttl)
+    except UserError as error:
+        raise BadArguments(f"{error.message}; {error.hint}") from None
 
 
 def _tags(tags: list[str] | None) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ def archive_insert(
     content: str,
     tags: list[str] | None = None,
     importance: float | None = None,
+    scope: str | None = None,
+    private: bool = False,
 ) -> str:
     """Store a passage in a shared archive, where other agents find it with archival_search, too.
 
@@ -25,9 +27,16 @@ def archive_insert(
         content: One self-contained fact or note, with names and dates: others read it alone.
         tags: A few words to filter by later.
         importance: 1 (trivial) to 10 (vital).
+        scope: Where in it, such as /team/project, if not where you write by default.
+        private: Whether only you shall find it, and no other agent.
     """
     id, new = _shared(ctx).insert(
-        archive, _content(content), tags=tags or (), importance=importance
+        archive,
+        _content(content),
+        tags=tags or (),
+        importance=importance,
+        scope=scope,
+        private=private,
     )
     return f"stored as {id}" if new else f"this text is stored already, as {id}"
 

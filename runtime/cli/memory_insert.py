@@ -9,11 +9,15 @@ import typer
 from pagemind.runtime.cli.options import (
     AgentName,
     AsJson,
+    Evergreen,
     Files,
     HomeFolder,
     Importance,
+    Owner,
+    Scope,
     Tags,
     TextToKeep,
+    Ttl,
     Wait,
 )
 
@@ -32,6 +36,10 @@ def insert(
     ] = False,
     tag: Tags = None,
     importance: Importance = None,
+    scope: Scope = "",
+    private_to: Owner = "",
+    ttl: Ttl = "",
+    evergreen: Evergreen = False,
     wait: Wait = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
@@ -46,6 +54,7 @@ def insert(
     from pagemind.runtime.cli.render import answer
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.errors import AgentInUse
+    from pagemind.runtime.keeping import Keeping
 
     if bool(text) == bool(file):
         raise typer.BadParameter("give a TEXT or --file, and not both", param_hint="TEXT")
@@ -53,15 +62,18 @@ def insert(
         raise typer.BadParameter("give a folder with --file", param_hint="--sync")
     said = said_text(text) if text else ""
     options: dict[str, Any] = {"tags": tag or [], "importance": importance}
+    keeping = Keeping.of(scope or None, private_to, ttl, evergreen)
     left = 0
     with opened(home) as runtime:
         name = runtime.home.find(agent).name
         try:
-            done = _take(runtime, name, said, file or (), sync, wait, options)
+            said_how = {**options, "keeping": keeping}
+            done = _take(runtime, name, said, file or (), sync, wait, said_how)
         except AgentInUse:
             if sync:
                 raise  # nothing can be retired now
-            done, left = _leave(runtime, name, said, file or (), options)
+            left_how = {**options, **keeping.as_json()}
+            done, left = _leave(runtime, name, said, file or (), left_how)
     body = {**done.as_json(), "left": left}
     if as_json:
         answer(body)

@@ -10,6 +10,7 @@ from pagemind.runtime.cli.options import (
     AsJson,
     End,
     HomeFolder,
+    InScope,
     MaxTokens,
     Part,
     Query,
@@ -74,6 +75,20 @@ def search(
         list[str] | None,
         typer.Option("--id", metavar="ID", help="Only these: m42, a7, p17; repeatable."),
     ] = None,
+    scope: InScope = None,
+    viewer: Annotated[
+        str | None,
+        typer.Option("--viewer", metavar="NAME", help="As this one sees it; all by default."),
+    ] = None,
+    standing: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--standing", metavar="STANDING", help="active (default), cold, past, pending, …"
+        ),
+    ] = None,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="What the worker let go cold: --standing cold.")
+    ] = False,
     ranking: Annotated[
         str | None,
         typer.Option("--ranking", metavar="NAME", help="relevance, park, park-raw, crewai, …"),
@@ -112,6 +127,9 @@ def search(
         "importance": importance,
         "origins": origin,
         "ids": id,
+        "scopes": scope,
+        "viewer": viewer,
+        "standings": [*(standing or ()), *(["cold"] if cold else ())],
     }
     with opened(home) as runtime, runtime.reader(agent) as reader:
         try:

@@ -89,6 +89,25 @@ EmbeddingName = Annotated[
         show_default=False,
     ),
 ]
+Scope = Annotated[
+    str,
+    typer.Option(
+        "--scope", metavar="/PATH", help="Where it is put: /team/project.", show_default=False
+    ),
+]
+Owner = Annotated[
+    str,
+    typer.Option(
+        "--private-to", metavar="NAME", help="Only this program sees it.", show_default=False
+    ),
+]
+Ttl = Annotated[
+    str,
+    typer.Option(
+        "--ttl", metavar="TIME", help='How long it is kept: "30 days".', show_default=False
+    ),
+]
+Evergreen = Annotated[bool, typer.Option("--evergreen", help="Never forgotten by the worker.")]
 # --- what is looked for ---------------------------------------------------------------------------
 Query = Annotated[
     str,
@@ -101,6 +120,10 @@ Start = Annotated[
     typer.Option("--start", metavar="DATE", help="From then on: 2026-05, yesterday, …"),
 ]
 End = Annotated[str | None, typer.Option("--end", metavar="DATE", help="Up to and including then.")]
+InScope = Annotated[
+    list[str] | None,
+    typer.Option("--scope", metavar="/PATH", help="Only passages in it or below; repeatable."),
+]
 MaxTokens = Annotated[
     int, typer.Option("--max-tokens", metavar="N", min=1, help="The size of one part.")
 ]

@@ -33,6 +33,7 @@ from pagemind.runtime.tiers.composite import ranking_of
 _SEARCH = (
     *("query", "tier", "role", "speaker", "start", "end", "tag", "any_tag"),
     *("importance", "origin", "id", "ranking", "max_tokens", "part"),
+    *("scope", "viewer", "standing"),
 )
 Body = dict[str, Any]
 
@@ -128,6 +129,9 @@ async def find(service: Service, request: Request) -> Response:
             "importance": query.one("importance"),
             "origins": query.all("origin"),
             "ids": query.all("id"),
+            "scopes": query.all("scope"),
+            "viewer": query.one("viewer"),
+            "standings": query.all("standing"),
         }
         filters = filters_of(given, service.runtime.clock.now().astimezone(reader.zone))
         ranking = query.one("ranking")

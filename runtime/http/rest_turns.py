@@ -4,7 +4,7 @@ A turn answers as `send --json`; with `Accept: text/event-stream` its TraceEvent
 under its kind, and last `result`, or `error`.
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from threading import Thread
@@ -34,12 +34,15 @@ from pagemind.runtime.http.running import Begin, Running, Service
 from pagemind.runtime.http.sameness import key_of
 from pagemind.runtime.ingest import ingest_text, read_passages
 from pagemind.runtime.intake import checked_text
+from pagemind.runtime.keeping import PLAIN, Keeping
+from pagemind.runtime.passage import Passage
 from pagemind.runtime.person import Consent
 from pagemind.runtime.settings import INBOX_PASSAGES, MAX_MESSAGE_BYTES, SERVE_KEY_CHARS
 from pagemind.runtime.state.state import State
 from pagemind.runtime.trace import Observer
 from pagemind.runtime.turn import TurnResult
 
+_PASSAGE = ("text", "tags", "importance", "scope", "owner", "ttl", "evergreen")
 _MESSAGE = ("text", "speaker", "id", "images", "schema", "queue")
 
 
@@ -145,9 +148,10 @@ async def observations(service: Service, request: Request) -> Response:
 
 
 async def insert(service: Service, request: Request) -> Response:
-    """POST /agents/{agent}/passages {text, tags, importance}: as `memory insert`"""
+    """POST /agents/{agent}/passages {text, tags, importance, scope, owner, ttl, evergreen}: as
+    `memory insert`"""
     body = await json_of(request)
-    check_keys(body, ("text", "tags", "importance"), "a passage")
+    check_keys(body, _PASSAGE, "a passage")
     text = text_in(body, "text")
     if not text.strip():
         raise HttpFault(400, "there is nothing to keep: the text is empty", param="text")
@@ -158,19 +162,26 @@ async def insert(service: Service, request: Request) -> Response:
     if importance is not None and not (number and 1 <= importance <= 10):
         raise HttpFault(400, "'importance' must be a number from 1 to 10", param="importance")
     options: dict[str, Any] = {"tags": texts_in(body, "tags"), "importance": importance}
+    keeping = Keeping.of(
+        text_in(body, "scope", "") or None,
+        text_in(body, "owner", ""),
+        text_in(body, "ttl", ""),
+        body.get("evergreen") is True,
+    )
     name = await _name(service, request)
 
     def keep() -> dict[str, Any]:
         try:
             with service.keeper.using(name) as agent, agent.at_rest():
-                return {**ingest_text(_Into(agent), text, **options).as_json(), "left": 0}
+                done = ingest_text(_Into(agent), text, keeping=keeping, **options)
+                return {**done.as_json(), "left": 0}
         except AgentInUse:
             done, items = read_passages(text, (), INBOX_PASSAGES + 1)
             if len(items) > INBOX_PASSAGES:
                 raise
             for document, cut in items:
                 left = {"text": cut.text, "metadata": cut.metadata, "document": document}
-                service.runtime.leave(name, "insert", {**left, **options})
+                service.runtime.leave(name, "insert", {**left, **options, **keeping.as_json()})
             return {**done.as_json(), "left": len(items)}
 
     return json_response(with_schema(await service.write(keep)), 201)
@@ -198,7 +209,20 @@ class _Into:
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self.insert = agent.insert
+
+    def insert(
+        self,
+        text: str,
+        *,
+        tags: Sequence[str] = (),
+        importance: float | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        document: str = "",
+        keeping: Keeping = PLAIN,
+    ) -> tuple[Passage, bool]:
+        return self._agent.archival.for_person(document).insert(
+            text, tags=tags, importance=importance, metadata=metadata, keeping=keeping
+        )
 
     @property
     def state(self) -> State:

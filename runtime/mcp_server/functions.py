@@ -3,6 +3,7 @@ what they insert waits in the inbox meanwhile. Answers are those of the command 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -12,6 +13,7 @@ from pagemind.runtime.errors import AgentInUse, BadArguments, BadFilter, Pagemin
 from pagemind.runtime.event import AgentMessage
 from pagemind.runtime.filters import filters_of
 from pagemind.runtime.ingest import ingest_text, read_passages
+from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.memory_answers import blocks_json, one_page_json, pages_json
 from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
@@ -27,6 +29,7 @@ from pagemind.runtime.settings import (
     MAX_MESSAGE_BYTES,
     MCP_PART_TOKENS,
 )
+from pagemind.runtime.sight import Sight
 from pagemind.runtime.state.state import State
 from pagemind.runtime.telling import Telling
 from pagemind.runtime.tiers.composite import ranking_of
@@ -34,6 +37,7 @@ from pagemind.runtime.tool import Tool, make_tool
 from pagemind.runtime.writer import AgentWriter
 
 Body = dict[str, Any]
+_SIGNED = ("memory_search", "page_in", "memory_insert", "send")  # for whom makes a difference
 _MOST_NODES = 64  # of a tree of pages that is listed whole; of a larger one the tops
 
 
@@ -68,7 +72,7 @@ class MemoryFunctions:
     def call(self, tool: Tool, arguments: dict[str, Any], client: str) -> Body:
         """Run one for a client of that name. Raises PagemindError."""
         checked = tool.validate(arguments)
-        if tool.name in ("memory_insert", "send"):
+        if tool.name in _SIGNED:
             checked["ctx"] = client
         answer: Any = tool.function(**checked)
         return {"schema": 1, **answer}
@@ -88,9 +92,11 @@ class MemoryFunctions:
         importance: str | None = None,
         origins: list[str] | None = None,
         ids: list[str] | None = None,
+        scope: str | None = None,
         ranking: str | None = None,
         max_tokens: int = CLI_PART_TOKENS,
         part: int = 1,
+        ctx: str = "",
     ) -> Body:
         """Search all that this agent was ever told and has kept, best first.
 
@@ -107,6 +113,7 @@ class MemoryFunctions:
             importance: At least 7, or a range: 7-9.
             origins: Only of these: user, model, tool, document, agent, import.
             ids: Only these: m42, a7, p17.
+            scope: Only passages in this scope, such as /team/project, or below it.
             ranking: How to order, if not by relevance.
             max_tokens: The size of one part of the answer.
             part: Which part.
@@ -121,6 +128,7 @@ class MemoryFunctions:
             "importance": importance,
             "origins": origins,
             "ids": ids,
+            "scopes": scope,
         }
         if role is not None or speaker is not None:  # these are of messages alone
             if tier not in ("both", "recall"):
@@ -129,7 +137,7 @@ class MemoryFunctions:
         _positive(max_tokens=max_tokens, part=part)
 
         def answer(reader: AgentReader) -> Body:
-            filters = filters_of(given, self._now(reader))
+            filters = replace(filters_of(given, self._now(reader)), viewer=ctx)
             ranking_of(ranking)
             found = search(reader, tier, query, filters, ranking)
             return part_of(found, part, max_tokens, self._runtime.counter.count).as_json()
@@ -187,7 +195,9 @@ class MemoryFunctions:
 
         return self._read(answer)
 
-    def page_in(self, id: str, part: int = 1, max_tokens: int = MCP_PART_TOKENS) -> Body:
+    def page_in(
+        self, id: str, part: int = 1, max_tokens: int = MCP_PART_TOKENS, ctx: str = ""
+    ) -> Body:
         """Read what was said, word for word, in parts.
 
         Args:
@@ -202,7 +212,11 @@ class MemoryFunctions:
             if PassageReader.reads(id):
                 archives = reader.shared.sources if reader.shared is not None else tuple
                 passages = PassageReader(
-                    reader.state, archives, count=count, part_tokens=lambda: max_tokens
+                    reader.state,
+                    archives,
+                    count=count,
+                    part_tokens=lambda: max_tokens,
+                    sight=Sight(viewer=ctx),
                 )
                 read = passages.look(id, part)
             else:
@@ -221,6 +235,9 @@ class MemoryFunctions:
         text: str,
         tags: list[str] | None = None,
         importance: float | None = None,
+        scope: str | None = None,
+        private: bool = False,
+        ttl: str | None = None,
         ctx: str = "",
     ) -> Body:
         """Keep a passage in this agent's archival memory. It is marked as yours.
@@ -229,7 +246,11 @@ class MemoryFunctions:
             text: One self-contained fact, with names and dates.
             tags: Words to filter by later.
             importance: From 1 to 10.
+            scope: Where to put it, such as /team/project.
+            private: Whether only you shall find it, and neither the agent nor other programs.
+            ttl: How long it is kept, such as 30 days.
         """
+        keeping = Keeping.of(scope, ctx if private else "", ttl)
         if not text.strip():
             raise BadArguments("there is nothing to keep: the text is empty")
         if len(text.encode("utf-8", "replace")) > MAX_MESSAGE_BYTES:
@@ -239,7 +260,11 @@ class MemoryFunctions:
             try:
                 with self._runtime.writer(self._agent) as writer:
                     done = ingest_text(
-                        _Into(writer, ctx), text, tags=tags or (), importance=importance
+                        _Into(writer, ctx),
+                        text,
+                        tags=tags or (),
+                        importance=importance,
+                        keeping=keeping,
                     )
                 return {**done.as_json(), "left": 0}
             except AgentInUse:
@@ -249,6 +274,7 @@ class MemoryFunctions:
                 for _, cut in items:
                     left: dict[str, object] = {"text": cut.text, "metadata": cut.metadata}
                     left |= {"tags": tags or [], "importance": importance, "agent": ctx}
+                    left |= keeping.as_json()
                     self._runtime.leave(self._agent, "insert", left)
                 return {**done.as_json(), "left": len(items)}
 
@@ -300,8 +326,11 @@ class _Into:
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
         document: str = "",
+        keeping: Keeping = PLAIN,
     ) -> tuple[Passage, bool]:
-        return self._archival.insert(text, tags=tags, importance=importance, metadata=metadata)
+        return self._archival.insert(
+            text, tags=tags, importance=importance, metadata=metadata, keeping=keeping
+        )
 
     def near(self, text: str, limit: int) -> list[tuple[str, float]]:
         return self._writer.near(text, limit)

@@ -347,6 +347,18 @@ class Passages:
     def count(self) -> int:
         return self._db.number("SELECT count(*) FROM passages WHERE status = 'active'")
 
+    def scopes(self) -> list[str]:
+        """Every scope below the root that something active stands in, by name."""
+        rows = self._db.rows(
+            "SELECT DISTINCT scope FROM passages WHERE scope <> '/' AND status = 'active'"
+            " ORDER BY scope"
+        )
+        return [row["scope"] for row in rows]
+
+    def any_private(self) -> bool:
+        """Whether any is private to somebody; an index says so at once."""
+        return self._db.one("SELECT 1 FROM passages WHERE owner <> '' LIMIT 1") is not None
+
     def history(self, number: int) -> list[BlockVersion]:
         """Every version, oldest first."""
         return [

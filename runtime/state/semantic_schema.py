@@ -30,6 +30,8 @@ CREATE INDEX passages_subject ON passages (subject_entity, relation)
 WHERE subject_entity IS NOT NULL;
 CREATE INDEX passages_object ON passages (object_entity, relation) WHERE object_entity IS NOT NULL;
 CREATE INDEX passages_key ON passages (kind, scope, key) WHERE key <> '';
+CREATE INDEX passages_owner ON passages (owner) WHERE owner <> '';
+CREATE INDEX passages_scope ON passages (scope) WHERE scope <> '/';
 CREATE INDEX passages_superseded ON passages (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX passages_expiry ON passages (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX passages_kind ON passages (kind, number) WHERE kind <> 'note';

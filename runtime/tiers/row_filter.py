@@ -171,7 +171,8 @@ def where_of(
         parents = _parents(filters.ids, tier, archive)
         if not parents:
             return None
-    if tier != "archival" and (filters.kinds or filters.scopes or filters.as_of is not None):
+    asks = filters.kinds or filters.scopes or filters.standings != ("active",)
+    if tier != "archival" and (asks or filters.as_of is not None):
         return None  # only passages have them
     if tier != "recall" and (filters.role is not None or filters.speaker is not None):
         return None  # only messages have them

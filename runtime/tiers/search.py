@@ -21,6 +21,7 @@ from pagemind.runtime.settings import (
     SEARCH_TAIL,
     SEARCH_WEIGHTS,
 )
+from pagemind.runtime.sight import EVERYTHING, Sight, visible
 from pagemind.runtime.tiers.composite import Ranking, ranking_of, reorder
 from pagemind.runtime.tiers.hydrate import Ranked, hydrate
 from pagemind.runtime.tiers.legs import (
@@ -45,7 +46,8 @@ _ALL = SearchFilters()
 
 class Search:
     """`embedder` is None for text only; `zone` is the agent's time zone; `now` says what "last
-    week" in a query means; `archives` are searched with the passages."""
+    week" in a query means; `archives` are searched with the passages; `sight` bounds which of them
+    may be seen, before anything is ranked."""
 
     def __init__(
         self,
@@ -58,8 +60,10 @@ class Search:
         archives: Callable[[], Sequence[Source]] = tuple,
         weights: Mapping[str, float] = SEARCH_WEIGHTS,
         ranking: str | None = None,
+        sight: Sight = EVERYTHING,
     ) -> None:
         self._own = Source(store, view)
+        self._sight = sight
         self._archives = archives
         self._zone = zone
         self._now = now or SystemClock().now
@@ -88,10 +92,14 @@ class Search:
         speakers = self._own.view.speakers() if tier == "recall" else ()
         sources = [self._own, *(self._archives() if tier == "archival" else ())]
         totals = [source.view.count(tier) for source in sources]
+        narrowed = self._sight.narrowed(filters) if tier == "archival" else filters
+        if narrowed is None:
+            return SearchResult((), sum(totals))
+        filters = narrowed
         places = []
         for source, total in zip(sources, totals, strict=True):
             where = where_of(
-                filters,
+                _seen_at(source, filters),
                 tier,
                 speakers=speakers,
                 live=source.view.live(),
@@ -126,9 +134,13 @@ class Search:
     ) -> list[tuple[str, float]]:
         """Passages, or gists of pages, whose meaning is closest to a text: short ids and cosines.
         Empty where no embedder works."""
-        live = self._own.view.live()
-        where = where_of(filters, tier, live=live) if self._vectors is not None else None
-        if where is None or self._vectors is None:
+        if self._vectors is None:
+            return []
+        narrowed = self._sight.narrowed(filters) if tier == "archival" else filters
+        if narrowed is None:
+            return []
+        where = where_of(_seen_at(self._own, narrowed), tier, live=self._own.view.live())
+        if where is None:
             return []
         total = self._own.view.count(tier)
         place = Place.at(self._own, tier, where, self._zone, total)
@@ -178,15 +190,23 @@ class Search:
         return self._now().astimezone(self._zone)
 
 
+def _seen_at(source: Source, filters: SearchFilters) -> SearchFilters:
+    """Where nothing is private the question costs nothing."""
+    asked = filters.viewer is not None and source.view.private()
+    return filters if asked or filters.viewer is None else replace(filters, viewer=None)
+
+
 def _current(filters: SearchFilters, now: datetime) -> Callable[[Passage], bool]:
-    """Whether a passage is true at the time that is asked about, which may be other than it was
-    when its row was written."""
-    at, past = filters.as_of or now, "past" in filters.standings
+    """Whether a passage is true at the time that is asked about, and may be seen: which may be
+    other than it was when its row was written."""
+    at, past, cold = filters.as_of or now, "past" in filters.standings, "cold" in filters.standings
 
     def keep(passage: Passage) -> bool:
         facets = passage.facets
-        fresh = facets.expires_at is None or now < facets.expires_at
-        if filters.as_of is None and past:
+        if not visible(passage, filters.scopes, filters.viewer):
+            return False
+        fresh = cold or facets.expires_at is None or now < facets.expires_at
+        if filters.as_of is None and (past or cold):
             return fresh
         return fresh and passage.holds(at)
 

@@ -43,5 +43,8 @@ class View(Protocol):
     def speakers(self) -> Sequence[str]:
         """The names of all who have spoken."""
 
+    def private(self) -> bool:
+        """Whether any passage is private to somebody."""
+
     def count(self, tier: Tier) -> int:
         """How many messages (those that can be found), passages or pages the agent has."""

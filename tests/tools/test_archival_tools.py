@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pagemind.runtime.errors import BadArguments, ToolFailed
+from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Hit, Near, SearchFilters, SearchResult
 from pagemind.runtime.tool import Tool, ToolContext
@@ -52,6 +53,7 @@ class FakeArchival:
         tags: Sequence[str] = (),
         importance: float | None = None,
         metadata: Mapping[str, Any] | None = None,
+        keeping: Keeping = PLAIN,
     ) -> tuple[Passage, bool]:
         for passage in self.kept.values():
             if passage.text == text:
