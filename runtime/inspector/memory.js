@@ -57,7 +57,8 @@ function drawPassages() {
     empty: data.passages.length ? "No passage has these words." : "No passages yet.",
     draw: (passage) => [
       make("span.row-head", {}, make("b", {}, `a${passage.number}`), make("span.quiet", {}, when(passage.updated)),
-        passage.status !== "active" && make("span.tag", {}, passage.status),
+        passage.kind !== "note" && make("span.tag", {}, passage.kind),
+        standing(passage) && make("span.tag", {}, standing(passage)),
         ...passage.tags.slice(0, 3).map((tag) => make("span.tag", {}, tag))),
       make("span.row-text", {}, oneLine(passage.text)),
     ],
@@ -65,7 +66,7 @@ function drawPassages() {
   });
   const side = sideBySide(list, "Passage");
   const field = searchField("Search passages", (words) => {
-    const found = data.passages.filter((passage) => holdsAll(words, `${passage.text} ${passage.tags.join(" ")}`));
+    const found = data.passages.filter((passage) => holdsAll(words, `${passage.text} ${passage.kind} ${passage.tags.join(" ")}`));
     list.set(found);
     return Promise.resolve(found.length);
   }, "passage");
@@ -73,6 +74,12 @@ function drawPassages() {
   view("passages").append(field, side.element);
   list.set(data.passages);
   if (data.passages.length) list.choose(data.passages.length - 1);
+}
+
+/** What is to be said of where a passage stands; "" for one that any search finds. */
+function standing(passage) {
+  if (passage.status !== "active") return passage.status;
+  return ["active", passage.kind].includes(passage.standing) ? "" : passage.standing;
 }
 
 function openPassage(id) {
@@ -88,7 +95,13 @@ function passageDetail(passage) {
     make("h3", {}, `Passage a${passage.number}`),
     facts(
       ["stored", when(passage.at)], ["changed", passage.updated === passage.at ? "" : when(passage.updated)],
-      ["tags", passage.tags.join(", ")], ["status", passage.status],
+      ["kind", passage.kind === "note" ? "" : passage.level ? `${passage.kind}, level ${passage.level}` : passage.kind],
+      ["fact", [passage.subject, passage.relation, passage.object].filter(Boolean).join(" · ")],
+      ["said by", passage.speaker],
+      ["true", [passage.from && `from ${when(passage.from)}`, passage.to && `until ${when(passage.to)}`].filter(Boolean).join(" ")],
+      ["now", ...(passage.superseded ? [link(`a${passage.superseded}`)] : [""])],
+      ["scope", passage.scope === "/" ? "" : passage.scope], ["private to", passage.owner],
+      ["tags", passage.tags.join(", ")], ["status", standing(passage) || passage.status],
       ["origin", `${passage.origin}${passage.detail ? ` (${passage.detail})` : ""}, trust ${passage.trust}`],
       ["importance", passage.importance === null ? "" : String(passage.importance)],
       ["sources", ...joined(passage.sources.map((id) => link(id)))],

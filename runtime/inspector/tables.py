@@ -12,6 +12,7 @@ from pagemind.runtime.clock import parse_rfc3339
 from pagemind.runtime.message import Message
 from pagemind.runtime.settings import HEAT_DECAY, INSPECTOR_TEXT_CHARS
 from pagemind.runtime.state.chronicle import Chronicle
+from pagemind.runtime.state.passages import passage_of
 from pagemind.runtime.state.state import State
 
 Values = list[Any]
@@ -29,6 +30,7 @@ TABLES: dict[str, Sequence[str]] = {
     "blocks": "label version at author reason seq value".split(),
     "passages": (
         "number at updated version status origin detail trust importance tags sources text"
+        " kind standing subject relation object speaker scope owner from to superseded level"
     ).split(),
     "passage_versions": "number version at author reason status text".split(),
     "messages": (
@@ -147,6 +149,8 @@ class Tables:
 
     def _passages(self) -> Iterator[Values]:
         for row in self._chronicle.passages():
+            passage = passage_of(row)
+            facets = passage.facets
             yield [
                 row["number"],
                 _seconds(row["created_at"]),
@@ -160,6 +164,18 @@ class Tables:
                 json.loads(row["tags"]),
                 json.loads(row["sources"]),
                 _cut(row["text"]),
+                facets.kind,
+                passage.standing,
+                facets.subject,
+                facets.relation,
+                facets.object,
+                facets.speaker,
+                facets.scope,
+                facets.owner,
+                _seconds(row["valid_from"]),
+                _seconds(row["valid_to"]),
+                facets.superseded_by,
+                facets.level,
             ]
 
     def _passage_versions(self) -> Iterator[Values]:
