@@ -5,11 +5,12 @@ from pagemind.runtime.definition_parts import Sleeping
 from pagemind.runtime.sleep.episodes import EpisodesJob
 from pagemind.runtime.sleep.fallen import Fallen
 from pagemind.runtime.sleep.job import Job
+from pagemind.runtime.sleep.link import Link
 from pagemind.runtime.sleep.rate import Rate
 from pagemind.runtime.sleep.reflect import Reflect
 
 
 def jobs_of(spec: Sleeping) -> list[Job]:
     """Those that a definition asks for."""
-    jobs: list[Job] = [EpisodesJob(), Rate(), Fallen(), Reflect()]
+    jobs: list[Job] = [EpisodesJob(), Rate(), Link(), Fallen(), Reflect()]
     return jobs
