@@ -1,24 +1,18 @@
 """The benchmarks run and write what contract and README promise; their figures are not judged."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+import warm
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def run(script: str, *arguments: str, out: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, f"benchmarks/{script}", *arguments, "--json", str(out)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    words = [f"benchmarks/{script}", *arguments, "--json", str(out)]
+    code, _, errors = warm.run(words, timeout=300, cwd=ROOT)
+    assert code == 0, errors
     found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
     assert {"commit", "machine", "data_sha256", "seed"} <= found.keys()
     return found
@@ -36,7 +30,7 @@ def test_turn_overhead_has_a_row_for_each_history(tmp_path: Path) -> None:
 
 def test_tasks_tells_what_they_cost_beside_the_model(tmp_path: Path) -> None:
     """An action, agents at once beside a bare loop and the ideal, going on, memory."""
-    few = ("--turns", "3", "--agents", "2", "--delays", "0.05", "--rows", "20", "--steps", "20")
+    few = ("--turns", "2", "--agents", "2", "--delays", "0.05", "--rows", "20", "--steps", "20")
     found = run("tasks.py", *few, out=tmp_path / "f.json")
     assert found["overhead"][0]["task_cpu_ms"] > 0
     (row,) = found["throughput"]
@@ -82,8 +76,8 @@ def test_embedding_compares_batches_with_the_setting(tmp_path: Path) -> None:
 def test_peers_gives_a_row_for_a_system(tmp_path: Path) -> None:
     """Ours here, from a workload file as the others read it; theirs are imported nowhere."""
     work = tmp_path / "work.json"
-    made = [sys.executable, "benchmarks/peers.py", "--make", str(work), "--lines", "150"]
-    subprocess.run(made, cwd=ROOT, check=True, capture_output=True, timeout=300)
+    made = ["benchmarks/peers.py", "--make", str(work), "--lines", "150"]
+    assert warm.run(made, timeout=300, cwd=ROOT)[0] == 0
     found = run("peers.py", "--workload", str(work), out=tmp_path / "f.json")
     (row,) = found["rows"]
     assert (row["system"], row["lines"]) == ("pagemind", 150)
@@ -94,12 +88,12 @@ def test_peers_gives_a_row_for_a_system(tmp_path: Path) -> None:
 
 def test_scale_has_a_row_for_each_size_and_filter(tmp_path: Path) -> None:
     """Scripts rely on rows, agents, filter, CPU, recall, memory and bytes."""
-    asked = ["--rows", "400", "2200", "--small", "2", "--questions", "5"]
+    asked = ["--rows", "200", "1100", "--small", "2", "--questions", "5"]
     found = run("scale.py", *asked, out=tmp_path / "f.json")
     sizes = [(row["rows"], row["agents"], row["filter"]) for row in found["rows"]]
     assert sizes == [
-        *((400, 1, name) for name in ("none", "tag", "date")),
-        *((2200, 1, name) for name in ("none", "tag", "date")),
+        *((200, 1, name) for name in ("none", "tag", "date")),
+        *((1100, 1, name) for name in ("none", "tag", "date")),
         (2000, 2, "none"),
     ]
     for row in found["rows"]:
@@ -108,7 +102,7 @@ def test_scale_has_a_row_for_each_size_and_filter(tmp_path: Path) -> None:
         assert row["rss_mb"] > 0
         assert row["bytes"] > row["rows"]
     assert found["p50_cpu_ms_last_vs_10k"] > 0
-    assert [each["rows"] for each in found["ingest"]] == [400, 2200, 2000]
+    assert [each["rows"] for each in found["ingest"]] == [200, 1100, 2000]
 
 
 def test_portability_has_a_row_for_each_history(tmp_path: Path) -> None:
@@ -124,7 +118,7 @@ def test_portability_has_a_row_for_each_history(tmp_path: Path) -> None:
 
 def test_repl_measures_echo_first_token_and_commands(tmp_path: Path) -> None:
     """Scripts rely on the echo of three states, the first token and CPU of three commands."""
-    asked = ["--messages", "300", "--keys", "14", "--runs", "2"]
+    asked = ["--messages", "150", "--keys", "7", "--runs", "1"]
     found = run("repl.py", *asked, out=tmp_path / "f.json")
     assert set(found["echo"]) == {"loading", "idle", "streaming"}
     for each in found["echo"].values():

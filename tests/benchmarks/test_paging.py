@@ -68,9 +68,9 @@ def test_scripts_find_the_keys_of_a_soak(life: dict[str, Any]) -> None:
 
 def test_an_old_life_goes_on_beside_a_young_one() -> None:
     """Both by as many exchanges; the ratio itself is noise in so short a run."""
-    found = aging.aging(400, 6144, young=200, block=20)
-    assert (found["messages"], found["messages_of_the_young"]) == (400, 200)
-    assert found["exchanges_compared"] == 100
+    found = aging.aging(240, 6144, young=120, block=12)
+    assert (found["messages"], found["messages_of_the_young"]) == (240, 120)
+    assert found["exchanges_compared"] == 60
     ratios = [value for key, value in found.items() if key.endswith("late_vs_early")]
     assert len(ratios) == 3
     assert all(ratio > 0 for ratio in ratios)
@@ -89,7 +89,7 @@ WAYS = ("paging", "window")
 
 def test_needles_are_found_by_their_time_and_by_page_find() -> None:
     """Words alone, without an embedder: by time always, in the words of the fact nearly always."""
-    conversation = synthetic.synthetic(1, 400).conversations[0]
+    conversation = synthetic.synthetic(1, 240).conversations[0]
     found = needle.Needles(conversation, 8192, "none").run(None)
     assert found["by_time"]["reached"] == 100.0
     assert found["by_time"]["max_reads"] <= found["read_bound"]
@@ -109,7 +109,7 @@ def test_the_ways_to_an_answer_stand_side_by_side() -> None:
 
 def test_each_part_left_out_has_a_row() -> None:
     """Of a talk so short that only the form is judged."""
-    found = ablation.ablation(60, 6144, readers=("walks",))
+    found = ablation.ablation(30, 6144, readers=("walks",))
     rows = {row["parts"]: row for row in found["rows"]}
     assert list(rows) == [name for name in ablation.OFF if name != "plain"]
     assert all(0 <= row.get("walks_right", 0) <= 100 for row in rows.values())

@@ -5,13 +5,12 @@ import json
 import math
 import os
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 from rich.console import Console
 
 from pagemind.runtime.cli.demo_screen import Screen
@@ -25,17 +24,11 @@ DEMO = "from pagemind.runtime.cli.app import main; raise SystemExit(main())"
 Report = dict[str, Any]
 
 
-def run(*arguments: str, temporary: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-c", DEMO, "demo", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "TMPDIR": str(temporary), "PYTHONIOENCODING": "utf-8"},
-        timeout=300,
-        check=False,
-    )
+def run(*arguments: str, temporary: Path) -> str:
+    environ = {**os.environ, "TMPDIR": str(temporary)}
+    code, out, errors = warm.run(["-c", DEMO, "demo", *arguments], timeout=300, env=environ)
+    assert code == 0, errors
+    return out
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +38,7 @@ def temporary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(temporary: Path) -> Report:
-    done = run("--json", temporary=temporary)
-    assert done.returncode == 0, done.stderr
-    found: Report = json.loads(done.stdout)
+    found: Report = json.loads(run("--json", temporary=temporary))
     return found
 
 

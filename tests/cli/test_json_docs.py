@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Any
 
 import pytest
 from cli_kit import PLAIN, Cli
+
+from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.runtime import Runtime
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 _ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| .*\|$")
@@ -79,14 +83,26 @@ _MAY_LACK: dict[str, str | tuple[str, ...]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of an agent that was told so much that pages left its window."""
+    home = tmp_path_factory.mktemp("told") / "home"
+    with Runtime(home) as runtime:
+        agent = runtime.agent("ada", parse_definition(PLAIN), model="scripted/echo")
+        for text in ("Hello, I am Sam.", "My boat is called Nomad."):
+            agent.send(text)
+        for number in range(40):
+            agent.send(f"{number}: " + "a long sentence about the sea " * 8)
+    return home
+
+
 @pytest.fixture
-def full(cli: Cli) -> Cli:
+def full(cli: Cli, told: Path) -> Cli:
     """An agent with something of everything."""
-    cli.ada("Hello, I am Sam.", "My boat is called Nomad.")
+    shutil.copytree(told, cli.home, dirs_exist_ok=True)
     note = cli.home / "notes.md"
     note.write_text("# Boat\n\nBerth 42.\n", encoding="utf-8")
     assert cli("memory", "insert", "ada", "--file", str(note), "--tag", "boat").code == 0
-    cli.tell_much()
     return cli
 
 

@@ -4,26 +4,28 @@ import io
 import re
 
 import pytest
-from cli_kit import Cli
+from cli_kit import PLAIN, Cli
 from rich.cells import cell_len
 from rich.console import Console
 
 from pagemind.runtime.cli.window_picture import picture
+from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.inspection import Inspection
 from pagemind.runtime.runtime import Runtime
 
 _STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 
 
-@pytest.fixture
-def found(cli: Cli) -> Inspection:
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Inspection:
     """An agent with something in every section but prefetch."""
-    cli.ada()
-    cli.tell_much()
-    assert cli("memory", "pin", "ada", "m1").code == 0
-    with Runtime(cli.home) as runtime:
-        runtime.agent("ada").queue_manager.flush(None)
-        runtime.agent("ada").send("There we are. " * 40)
+    with Runtime(tmp_path_factory.mktemp("home"), background=False) as runtime:
+        agent = runtime.agent("ada", parse_definition(PLAIN), model="scripted/echo")
+        for number in range(40):
+            agent.send(f"{number}: " + "a long sentence about the sea " * 8)
+        agent.pin("m1")
+        agent.queue_manager.flush(None)
+        agent.send("There we are. " * 40)
         with runtime.reader("ada") as reader:
             return reader.inspect()
 

@@ -252,7 +252,7 @@ def test_memory_stays_flat(runtime: Runtime, tmp_path: Path) -> None:
     import tracemalloc
 
     peaks = []
-    for talks in (10, 100):
+    for talks in (4, 40):
         path = kit.put(tmp_path / f"{talks}.json", [talk(n, 20) for n in range(talks)])
         tracemalloc.start()
         runtime.import_chats(path, name=f"a{talks}", definition=PLAIN, source="openai")

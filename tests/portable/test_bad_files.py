@@ -137,7 +137,7 @@ def test_zeros_behind_a_small_zip(runtime: Runtime, made: Path, tmp_path: Path) 
     path = tmp_path / "bomb.pmz"
     told = manifest(made)
     told["members"]["tables/texts.parquet"]["bytes"] = 2 << 30
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in members(made).items():
             if name not in ("manifest.json", "tables/texts.parquet"):
                 archive.writestr(name, data)
@@ -145,7 +145,7 @@ def test_zeros_behind_a_small_zip(runtime: Runtime, made: Path, tmp_path: Path) 
             for _ in range(2 << 7):
                 stream.write(bytes(8 << 20))
         archive.writestr("manifest.json", json.dumps(told))
-    assert path.stat().st_size < 4 << 20
+    assert path.stat().st_size < 16 << 20
     refused(runtime, path, "unfold")
 
 
