@@ -14,38 +14,28 @@ from pagemind.runtime.clock import Clock
 from pagemind.runtime.entity_names import is_first_person, plain
 from pagemind.runtime.entity_resolver import Asked, resolve
 from pagemind.runtime.errors import ToolFailed
-from pagemind.runtime.fact_timeline import EVER, NEVER, Held, Placement, place
+from pagemind.runtime.fact import (
+    FactAdded,
+    FactFound,
+    began,
+    is_current,
+    names_entity,
+    same_object,
+)
+from pagemind.runtime.fact_placing import Placing, windowed
+from pagemind.runtime.fact_search import FactQuery, FactSearch
 from pagemind.runtime.message import TRUST, Provenance, clean_text
 from pagemind.runtime.passage import Facets, Passage
 from pagemind.runtime.relations import (
-    LITERAL,
     NAMES,
     is_single,
-    is_symmetric,
     relation_of,
     words_of,
 )
-from pagemind.runtime.settings import ENTITY_NAME_CHARS, FACT_NEAR, PASSAGE_CHARS
+from pagemind.runtime.settings import PASSAGE_CHARS
 from pagemind.runtime.state.state import State
 
 _MODEL = Provenance("model", trust=TRUST["model"])
-_ENTITY_WORDS = 6  # of a value: what is longer is a description, and nobody's name
-
-
-@dataclass(frozen=True, slots=True)
-class FactAdded:
-    """`passage` is the fact, `new` whether it was not there; `closed` are those whose place it
-    took, `near` others of the same subject and relation. One that may not take the place of what is
-    known is kept aside (status pending) until a person approves it; `near` then says what is."""
-
-    passage: Passage
-    new: bool
-    closed: tuple[Passage, ...] = ()
-    near: tuple[Passage, ...] = ()
-
-    @property
-    def aside(self) -> bool:
-        return self.passage.provenance.status == "pending"
 
 
 class FactBook:
@@ -62,6 +52,7 @@ class FactBook:
     ) -> None:
         self._state = state
         self._now = (clock or state.clock).now
+        self._placing = Placing(state, self._now)
         self._single = tuple(single)
         self._ask = ask
 
@@ -84,7 +75,11 @@ class FactBook:
     def history(self, entity: int, relation: str | None = None) -> list[Passage]:
         """Every fact about a subject with its window, what was true first first."""
         facts = self._state.facts.of_subject(entity, _named(relation))
-        return sorted(facts, key=_began)
+        return sorted(facts, key=began)
+
+    def search(self, query: FactQuery) -> list[FactFound]:
+        """Facts at an entity, along relations, at a time."""
+        return FactSearch(self._state, self._now()).find(query)
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -182,7 +177,9 @@ class FactBook:
                 raise ToolFailed(f"a{number} is over: a{found.facets.superseded_by} took its place")
             ends = at or max(now, begun or now)
             facets = replace(found.facets, valid_to=ends, superseded_by=by)
-            return self._changed(found, facets, author, reason, state.journal.last_seq, base)
+            return self._placing.changed(
+                found, facets, author, reason, state.journal.last_seq, base
+            )
 
     def approve(self, number: int, *, author: str = "user", reason: str = "approved") -> FactAdded:
         """Let a fact that was kept aside take its place among the others. Raises ToolFailed for
@@ -198,13 +195,15 @@ class FactBook:
             facets = found.facets
             if found.kind != "fact" or not self.is_single(facets.relation):
                 return FactAdded(state.passages.get([number])[number], True)
-            others = [each for each in self._rivals(facets) if each.number != number]
-            placed = self._placed(facets, others)
+            others = [each for each in self._placing.rivals(facets) if each.number != number]
+            placed = self._placing.placed(facets, others)
             if placed.same is not None:
                 raise ToolFailed(f"a{placed.same} says the same as a{number} already")
             seq = state.journal.last_seq
-            self._changed(found, _placed_facets(facets, placed), author, reason, seq, None)
-            return self._settle(number, placed, others, author, True)
+            self._placing.changed(
+                found, windowed(facets, placed.start, placed.end), author, reason, seq
+            )
+            return self._placing.settle(number, placed, others, author, True)
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -222,23 +221,15 @@ class FactBook:
         """A name as it was said; the entity's own where that was "I"."""
         return self._state.entities.get([entity])[entity].name if is_first_person(name) else name
 
-    def _rivals(self, facets: Facets) -> list[Passage]:
-        """Facts of the same subject, relation, scope and owner, past ones too."""
-        assert facets.subject_entity is not None
-        found = self._state.facts.of_subject(facets.subject_entity, facets.relation)
-        return [
-            e for e in found if (e.facets.scope, e.facets.owner) == (facets.scope, facets.owner)
-        ]
-
     def _add_one_more(self, new: "_New") -> FactAdded:
         """Of a relation that may have many values: none ends another."""
-        others = self._rivals(new.facets)
+        others = self._placing.rivals(new.facets)
         now = self._now()
         for each in others:
-            if _same(each.facets, new.facets) and is_current(each, now):
+            if same_object(each.facets, new.facets) and is_current(each, now):
                 return self._again(each, new)
         passage = self._insert(new, new.facets)
-        return FactAdded(passage, True, near=self._near(new.facets, others))
+        return FactAdded(passage, True, near=self._placing.near(new.facets, others))
 
     def _again(self, found: Passage, new: "_New") -> FactAdded:
         """The same said again: its window may become wider at the beginning, or end."""
@@ -248,107 +239,29 @@ class FactBook:
         if ends and facets.valid_to is None:
             facets = replace(facets, valid_to=ends)
         closed: tuple[Passage, ...] = ()
-        if facets != found.facets:
+        if facets != found.facets and self._may_end(found, new):
             ended = facets.valid_to != found.facets.valid_to
-            found = self._changed(found, facets, new.author, "said again", new.seq, None)
+            found = self._placing.changed(found, facets, new.author, "said again", new.seq)
             closed = (found,) if ended else ()
         self._said_by(found, new)
         return FactAdded(found, False, closed)
 
     def _add_single(self, new: "_New") -> FactAdded:
-        others = self._rivals(new.facets)
-        placed = self._placed(new.facets, others)
+        others = self._placing.rivals(new.facets)
+        placed = self._placing.placed(new.facets, others)
         numbers = {each.number: each for each in others}
+        touched = [numbers[number] for number in placed.windows]
+        may = all(self._may_end(each, new) for each in touched)
         if placed.same is not None:
             known = numbers[placed.same]
             self._said_by(known, new)
-            return self._settle(placed.same, placed, others, new.author, False)
-        touched = [numbers[number] for number in placed.windows]
-        if any(not self._may_end(each, new) for each in touched):
+            if not may:
+                return FactAdded(known, False)
+            return self._placing.settle(placed.same, placed, others, new.author, False)
+        if not may:
             return self._aside(new, touched)
-        passage = self._insert(new, _placed_facets(new.facets, placed))
-        return self._settle(passage.number, placed, others, new.author, True)
-
-    def _placed(self, facets: Facets, others: Sequence[Passage]) -> Placement:
-        now = self._now()
-        start = facets.valid_from
-        if start is None:  # it was over before it was said, or begins now
-            ends = facets.valid_to
-            start = EVER if ends is not None and ends <= now else now
-        held = [
-            Held(
-                each.number,
-                each.facets.valid_from or EVER,
-                each.facets.valid_to or NEVER,
-                _same(each.facets, facets),
-            )
-            for each in others
-        ]
-        return place(held, start, facets.valid_to or NEVER, now)
-
-    def _settle(
-        self,
-        number: int,
-        placed: Placement,
-        others: Sequence[Passage],
-        author: str,
-        new: bool,
-    ) -> FactAdded:
-        """Give the others the windows that follow from a fact that has its own."""
-        state, now, seq = self._state, self._now(), self._state.journal.last_seq
-        known = {each.number: each for each in others}
-        closed: list[Passage] = []
-        if placed.kept is not None:
-            self._keep_earlier(known[placed.kept[0]], placed.kept[1:], number, author)
-        for other, (start, end) in placed.windows.items():
-            facets = _windowed(known[other].facets, start, end)
-            if other in placed.ended and placed.start <= now:
-                facets = replace(facets, superseded_by=number)
-            reason = f"a{number} took its place" if other in placed.ended else "said again"
-            known[other] = self._changed(known[other], facets, author, reason, seq, None)
-            if facets.valid_to is not None:
-                closed.append(known[other])
-        fact = state.passages.get([number])[number]
-        successor = placed.successor
-        if successor is not None and (known[successor].facets.valid_from or now) <= now:
-            facets = replace(fact.facets, superseded_by=successor)
-            fact = self._changed(fact, facets, author, f"a{successor} came after it", seq, None)
-            state.lineage.add(
-                f"a{successor}",
-                [fact.short_id],
-                "supersedes",
-                seq=seq,
-                version=known[successor].version,
-            )
-        state.lineage.add(
-            fact.short_id,
-            [f"a{each}" for each in placed.ended],
-            "supersedes",
-            seq=seq,
-            version=fact.version,
-        )
-        near = self._near(fact.facets, list(known.values()))
-        return FactAdded(fact, new, tuple(closed), near)
-
-    def _keep_earlier(
-        self, found: Passage, window: tuple[datetime, datetime], by: int, author: str
-    ) -> None:
-        """What was true before an episode, as a record of its own: what comes after has the old
-        one."""
-        facets = replace(_windowed(found.facets, *window), superseded_by=by)
-        state = self._state
-        copy, _ = state.passages.insert(
-            found.text,
-            tags=found.tags,
-            importance=found.importance,
-            metadata=found.metadata,
-            seq=state.journal.last_seq,
-            provenance=replace(found.provenance, sources=(found.short_id,)),
-            author=author,
-            facets=facets,
-            reason=f"before a{by}",
-        )
-        state.lineage.add(f"a{by}", [copy.short_id], "supersedes", seq=copy.seq)
+        passage = self._insert(new, windowed(new.facets, placed.start, placed.end))
+        return self._placing.settle(passage.number, placed, others, new.author, True)
 
     def _may_end(self, known: Passage, new: "_New") -> bool:
         """Not what a less trusted source says, and nobody what another has said of itself."""
@@ -371,7 +284,7 @@ class FactBook:
             facets.subject_entity, facets.relation, status="pending"
         )
         for each in waiting:
-            if _same(each.facets, facets):
+            if same_object(each.facets, facets):
                 return FactAdded(each, False, near=tuple(against))
         provenance = replace(new.provenance, status="pending")
         passage = self._insert(replace(new, provenance=provenance), facets)
@@ -403,30 +316,6 @@ class FactBook:
             known.short_id, new.provenance.sources, "merged", seq=new.seq, version=known.version
         )
 
-    def _changed(
-        self,
-        found: Passage,
-        facets: Facets,
-        author: str,
-        reason: str,
-        seq: int,
-        base: int | None,
-    ) -> Passage:
-        changed = self._state.passages.edit(
-            found.number, None, facets=facets, base=base, author=author, reason=reason, seq=seq
-        )
-        assert changed is not None
-        return changed
-
-    def _near(self, facets: Facets, others: Sequence[Passage]) -> tuple[Passage, ...]:
-        """What else holds of the same subject and relation, on either side of it."""
-        now = self._now()
-        beside = list(others)
-        if is_symmetric(facets.relation) and facets.subject_entity is not None:
-            beside += self._state.facts.of_object(facets.subject_entity, facets.relation)
-        found = {e.number: e for e in beside if is_current(e, now) and not _same(e.facets, facets)}
-        return tuple(found[number] for number in sorted(found, reverse=True)[:FACT_NEAR])
-
 
 @dataclass(frozen=True, slots=True)
 class _New:
@@ -443,48 +332,11 @@ class _New:
     metadata: Mapping[str, Any] | None
 
 
-def is_current(fact: Passage, now: datetime) -> bool:
-    """Whether it is true now, as far as is known."""
-    superseded = fact.facets.superseded_by is not None
-    return fact.provenance.status == "active" and not superseded and fact.holds(now)
-
-
-def names_entity(relation: str, value: str) -> bool:
-    """Whether the object of a relation is somebody or something that facts may be about, too."""
-    words = value.split()
-    lettered = any(char.isalpha() for char in value)
-    short = 0 < len(words) <= _ENTITY_WORDS and len(value) <= ENTITY_NAME_CHARS
-    return relation not in LITERAL and lettered and short
-
-
 def _named(relation: str | None) -> str | None:
     if relation is None:
         return None
     known = relation_of(relation)
     return known.name if known else relation
-
-
-def _same(one: Facets, other: Facets) -> bool:
-    """Whether two facts of one subject and relation have the same object."""
-    if one.object_entity is not None and one.object_entity == other.object_entity:
-        return True
-    return plain(one.object) == plain(other.object)
-
-
-def _windowed(facets: Facets, start: datetime, end: datetime) -> Facets:
-    return replace(
-        facets,
-        valid_from=None if start == EVER else start,
-        valid_to=None if end == NEVER else end,
-    )
-
-
-def _placed_facets(facets: Facets, placed: Placement) -> Facets:
-    return _windowed(facets, placed.start, placed.end)
-
-
-def _began(fact: Passage) -> tuple[datetime, datetime, int]:
-    return fact.facets.valid_from or EVER, fact.facets.valid_to or NEVER, fact.number
 
 
 def _check(begins: datetime | None, ends: datetime | None) -> None:

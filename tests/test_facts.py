@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.errors import RecordChanged, ToolFailed
+from pagemind.runtime.fact import FactAdded
 from pagemind.runtime.fact_timeline import EVER, NEVER
-from pagemind.runtime.facts import FactAdded, FactBook
+from pagemind.runtime.facts import FactBook
 from pagemind.runtime.message import TRUST, Provenance
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.relations import Relation, relation_of

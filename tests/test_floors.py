@@ -17,7 +17,7 @@ FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace written_path",
     1: """episode arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
-          entity_names relations fact_timeline
+          entity_names relations fact_timeline fact
           page page_table page_tree transcript pins parts gist view when filters text_calls
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
           image_header trace_file config exchange mcp_use recurrence scope profile profile_path
@@ -31,7 +31,7 @@ FLOORS: dict[int, str] = {
           deadline
           approvals turn_rules earlier acceptance usual_words shared_copies shared_archives
           archival_memory
-          entity_resolver facts
+          entity_resolver facts fact_search fact_placing
           core_editor attachment page_reader page_finder passage_reader part_size pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
