@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.agent_archives import AgentArchives, SharedSearch
+from pagemind.runtime.agent_facts import AgentFacts
 from pagemind.runtime.approvals import Approvals
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.archives import Archives
@@ -233,6 +234,7 @@ def boot(
             shared=writable,
             timers=timers,
             episodes=episodes if may.reads("episodic") else None,
+            facts=may.facts(AgentFacts(state, turn=turn, written=written)),
         )
 
     # The queue, and what folds its head into the summary.

@@ -103,3 +103,10 @@ def _asked(state: State, name: str, candidates: Sequence[int], ask: Asked | None
     offered = list(state.entities.get(list(candidates)).values())
     answer = ask(name, offered)
     return answer if answer in candidates else None
+
+
+def alike_names(state: State, name: str, limit: int = 5) -> list[str]:
+    """The names of entities that may have been meant, the likest first."""
+    alike, uncertain = _similar(plain(name), state.entities.keys())
+    known = state.entities.get([*alike, *uncertain][:limit])
+    return [known[each].name for each in [*alike, *uncertain][:limit] if each in known]

@@ -31,6 +31,7 @@ WORK: Mapping[str, tuple[str, ...]] = {
     "python": ("python",),
     "shell": ("shell",),
     "ask_user": ("ask_user",),
+    "facts": ("fact_add", "fact_close", "fact_search", "fact_history"),
     "episodes": ("episode_search",),
     "timers": ("schedule", "cancel_schedule", "schedules_list"),
 }

@@ -10,7 +10,7 @@ from typing import Any, cast
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.memory_kinds import Kind, MemoryKinds
 from pagemind.runtime.passage_reader import PassageReader
-from pagemind.runtime.services import Archival, Core, Pages, Recall
+from pagemind.runtime.services import Archival, Core, Facts, Pages, Recall
 
 # What each service does, as the function of the table that does the same.
 _CORE = dict.fromkeys(("append", "edit", "rewrite", "set", "patch"), "core_rewrite")
@@ -18,6 +18,10 @@ _RECALL = {"search": "recall_search"}
 _ARCHIVAL = {
     **dict.fromkeys(("search", "gathered", "near", "count"), "archival_search"),
     **dict.fromkeys(("insert", "edit", "delete"), "archival_insert"),
+}
+_FACTS = {
+    **dict.fromkeys(("search", "history"), "fact_search"),
+    **dict.fromkeys(("add", "close"), "fact_add"),
 }
 _PAGES = {"read": "page_in", "find": "page_find", "pin": "page_pin", "unpin": "page_unpin"}
 _PASSAGES = {"read": "archival_search"}
@@ -40,6 +44,9 @@ class Permitted:
 
     def archival(self, service: Archival) -> Archival:
         return cast(Archival, self._held(service, _ARCHIVAL))
+
+    def facts(self, service: Facts) -> Facts:
+        return cast(Facts, self._held(service, _FACTS))
 
     def pages(self, service: Pages) -> Pages:
         return cast(Pages, self._held(service, _PAGES))

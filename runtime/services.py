@@ -1,4 +1,4 @@
-"""What tools may ask of the runtime: Core, Recall, Archival, Team, Pages. It implements them.
+"""What tools may ask of the runtime, which implements it: Core, Recall, Archival, Facts, Pages …
 
 These are the seams between `tools/` and the kernel: a tool never sees the database.
 """
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.episode import Recalled, Result
+from pagemind.runtime.fact import Direction, FactAdded, FactFound
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
@@ -151,6 +152,43 @@ class Archival(Protocol):
         """Retire the passage: hidden, recoverable. Raises ToolFailed for an unknown id."""
 
     def count(self) -> int: ...
+
+
+class Facts(Protocol):
+    """Facts in time: who or what they are about, when they are true. Each function raises
+    ToolFailed for what is no fact, and for a name that nothing is known of."""
+
+    def add(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        text: str = "",
+        *,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+    ) -> FactAdded:
+        """Keep a fact; of a relation that has one value at a time it ends the one before."""
+
+    def close(self, number: int, at: datetime | None = None) -> Passage:
+        """It is true no longer, from a time or from now on."""
+
+    def search(
+        self,
+        entity: str,
+        relation: str | None = None,
+        *,
+        direction: Direction | None = None,
+        hops: int = 1,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> list[FactFound]:
+        """What is true, or was at a time, of someone or something, along relations."""
+
+    def history(self, entity: str, relation: str | None = None) -> list[Passage]:
+        """All that was ever known of it, what was true first first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Archival,
         Core,
         Episodes,
+        Facts,
         Hit,
         Pages,
         Recall,
@@ -58,7 +59,7 @@ class ToolContext:
     holds the variables that it may see, and no others; `person` is who can be asked something, if
     somebody is there; `earlier` knows what a function answered before; `team` are the other agents,
     and `shared` the archives shared with them that it may write to; `episodes` is what was tried
-    in earlier turns.
+    in earlier turns, and `facts` what is known of whom.
     """
 
     agent: str
@@ -81,6 +82,7 @@ class ToolContext:
     shared: "Shared | None" = None
     timers: "Timers | None" = None
     episodes: "Episodes | None" = None
+    facts: "Facts | None" = None
 
 
 @dataclass(frozen=True, slots=True)

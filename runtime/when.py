@@ -52,6 +52,12 @@ def parse_span(text: str, now: datetime) -> Span:
     return span
 
 
+def last_moment(span: Span, now: datetime) -> datetime:
+    """What a span is asked about: how things stood when it was over, or stand now."""
+    last = span.end - timedelta(microseconds=1)
+    return max(span.start, min(last, now))
+
+
 def _words(words: str, now: datetime) -> Span | None:
     if leading := _LEADING.match(words):
         words = words[leading.end() :]

@@ -31,7 +31,7 @@ FLOORS: dict[int, str] = {
           deadline
           approvals turn_rules earlier acceptance usual_words shared_copies shared_archives
           archival_memory
-          entity_resolver facts fact_search fact_placing
+          entity_resolver facts fact_search fact_placing agent_facts
           core_editor attachment page_reader page_finder passage_reader part_size pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives

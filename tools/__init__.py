@@ -23,6 +23,7 @@ from pagemind.tools.clock import clock_now
 from pagemind.tools.core import core_append, core_edit, core_rewrite, core_set, for_profiles
 from pagemind.tools.documents import read_document
 from pagemind.tools.episodes import episode_search
+from pagemind.tools.facts import fact_add, fact_close, fact_history, fact_search
 from pagemind.tools.files import edit_file, grep_files, list_files, read_file, write_file
 from pagemind.tools.fitted import fitted
 from pagemind.tools.pages import page_find, page_in, page_pin, page_unpin
@@ -49,6 +50,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "python": (python,),
     "shell": (shell,),
     "ask_user": (ask_user,),
+    "facts": (fact_add, fact_close, fact_search, fact_history),
     "episodes": (episode_search,),
     "timers": (schedule, cancel_schedule, schedules_list),
 }

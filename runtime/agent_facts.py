@@ -1,0 +1,125 @@
+"""AgentFacts: facts as the functions of an agent use them, for the turn that runs.
+
+What is written is the model's own word, said by whoever the turn is of. Implements services.Facts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pagemind.runtime.archival_memory import check_importance, each_once
+from pagemind.runtime.entity_resolver import alike_names, resolve
+from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.fact import Direction, FactAdded, FactFound
+from pagemind.runtime.fact_search import FactQuery, FactSearch, Sees, anything
+from pagemind.runtime.facts import FactBook
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.scope import ROOT
+from pagemind.runtime.sources import sources_now
+from pagemind.runtime.state.state import State
+
+
+class AgentFacts:
+    """`written` is told of each change; `sees` says which facts are there for the agent; new ones
+    are put into `scope`."""
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        turn: int,
+        written: Callable[[], None],
+        single: Sequence[str] = (),
+        sees: Sees = anything,
+        scope: str = ROOT,
+    ) -> None:
+        self._state = state
+        self._turn = turn
+        self._written = written
+        self._book = FactBook(state, single=single)
+        self._sees = sees
+        self._scope = scope
+
+    def add(
+        self,
+        subject: str,
+        relation: str,
+        object: str,
+        text: str = "",
+        *,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+    ) -> FactAdded:
+        check_importance(importance)
+        made = self._book.add(
+            subject,
+            relation,
+            object,
+            text,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            speaker=self._speaker(),
+            importance=importance,
+            tags=each_once(tags),
+            scope=self._scope,
+            sources=sources_now(self._state),
+        )
+        self._written()
+        return replace(
+            made,
+            closed=tuple(filter(self._sees, made.closed)),
+            near=tuple(filter(self._sees, made.near)),
+        )
+
+    def close(self, number: int, at: datetime | None = None) -> Passage:
+        found = self._state.passages.get([number]).get(number)
+        if found is None or not self._sees(found):
+            raise ToolFailed(f"there is no fact a{number}; fact_search gives the ids")
+        if found.kind != "fact":
+            raise ToolFailed(
+                f"a{number} is no fact but a {found.kind}: archival_edit and archival_delete are"
+                " for those"
+            )
+        closed = self._book.close(number, at)
+        self._written()
+        return closed
+
+    def search(
+        self,
+        entity: str,
+        relation: str | None = None,
+        *,
+        direction: Direction | None = None,
+        hops: int = 1,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> list[FactFound]:
+        query = FactQuery(
+            self._entity(entity), relation, direction, hops, as_of=as_of, known_at=known_at
+        )
+        return FactSearch(self._state, self._state.clock.now(), self._sees).find(query)
+
+    def history(self, entity: str, relation: str | None = None) -> list[Passage]:
+        query = FactQuery(self._entity(entity), relation, None if relation else "out", past=True)
+        found = FactSearch(self._state, self._state.clock.now(), self._sees).find(query)
+        return [each.fact for each in found]
+
+    def _entity(self, name: str) -> int:
+        found = resolve(self._state, name, seq=0, speaker=self._speaker(), make=False)
+        if found is None:
+            raise ToolFailed(unknown(self._state, name))
+        return found
+
+    def _speaker(self) -> str:
+        turn = self._state.turns.get(self._turn)
+        return turn.speaker if turn is not None else ""
+
+
+def unknown(state: State, name: str) -> str:
+    """What to say of a name that no fact is about."""
+    like = alike_names(state, name)
+    if like:
+        return f"no fact is about {name[:60]!r}; did you mean {', '.join(like)}?"
+    return f"no fact is about {name[:60]!r}"
