@@ -130,11 +130,15 @@ def all_facts(
     entities: Collection[int] | None = None,
     sees: Sees = anything,
 ) -> list[Passage]:
-    """The facts about everybody, or about some, in the order of whom most is known of."""
+    """The facts about everybody, or about some: whom most is known of first, and of each what came
+    first; with `past` what was true first."""
     search = FactSearch(state, now, sees)
     found: dict[int, Passage] = {}
     for entity, _ in state.facts.entities():
         if entities is None or entity in entities:
             query = FactQuery(entity, relation, "out", 1, as_of, known_at, past)
-            found.update({each.fact.number: each.fact for each in search.find(query)})
+            some = [each.fact for each in search.find(query)]
+            if not past:
+                some.sort(key=lambda fact: fact.number)
+            found.update({fact.number: fact for fact in some})
     return list(found.values())

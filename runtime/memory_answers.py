@@ -3,10 +3,15 @@ pages. The command line and HTTP share them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
+from pagemind.runtime.agent_facts import unknown
 from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.entity_resolver import resolve
 from pagemind.runtime.errors import NotFound
+from pagemind.runtime.fact import is_current
+from pagemind.runtime.fact_search import FactQuery, FactSearch, all_facts
 from pagemind.runtime.inspection import PageMarks, page_marks
 from pagemind.runtime.page import Page
 from pagemind.runtime.page_reader import entry
@@ -69,6 +74,56 @@ def passage_json(passage: Passage) -> dict[str, Any]:
         "source": passage.provenance.detail,
         "trust": passage.provenance.trust,
     }
+
+
+def fact_json(fact: Passage, now: datetime) -> dict[str, Any]:
+    """An item of `memory facts`."""
+    facets = fact.facets
+    assert fact.created_at is not None
+    return {
+        "id": fact.short_id,
+        "text": fact.text,
+        "subject": facets.subject,
+        "relation": facets.relation,
+        "object": facets.object,
+        "current": is_current(fact, now),
+        "valid_from": rfc3339(facets.valid_from) if facets.valid_from else None,
+        "valid_to": rfc3339(facets.valid_to) if facets.valid_to else None,
+        "superseded_by": f"a{facets.superseded_by}" if facets.superseded_by else None,
+        "speaker": facets.speaker,
+        "scope": facets.scope,
+        "owner": facets.owner,
+        "importance": fact.importance,
+        "tags": list(fact.tags),
+        "created_at": rfc3339(fact.created_at),
+        "version": fact.version,
+        "origin": fact.provenance.origin,
+        "trust": fact.provenance.trust,
+    }
+
+
+def facts_of(
+    reader: AgentReader,
+    name: str | None,
+    *,
+    relation: str | None = None,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    past: bool = False,
+) -> list[Passage]:
+    """What is known of somebody or something, or of all; with `past` what was, too. Raises
+    NotFound for a name that no fact is about."""
+    state, now = reader.state, reader.state.clock.now()
+    if name is None:
+        return all_facts(state, now, relation=relation, as_of=as_of, known_at=known_at, past=past)
+    entity = resolve(state, name, seq=0, make=False)
+    if entity is None:
+        raise NotFound(
+            unknown(state, name), hint=f"`pagemind memory facts {reader.name}` lists all facts"
+        )
+    query = FactQuery(entity, relation, None, 1, as_of, known_at, past)
+    found = [each.fact for each in FactSearch(state, now).find(query)]
+    return found if past else sorted(found, key=lambda fact: fact.number)
 
 
 def versions_of(reader: AgentReader, target: str) -> list[BlockVersion]:

@@ -12,6 +12,7 @@ import pytest
 from cli_kit import PLAIN, Cli
 
 from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.facts import FactBook
 from pagemind.runtime.runtime import Runtime
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "json.md"
@@ -103,6 +104,8 @@ def full(cli: Cli, told: Path) -> Cli:
     note = cli.home / "notes.md"
     note.write_text("# Boat\n\nBerth 42.\n", encoding="utf-8")
     assert cli("memory", "insert", "ada", "--file", str(note), "--tag", "boat").code == 0
+    with Runtime(cli.home) as runtime, runtime.writer("ada") as writer:
+        FactBook(writer.state).add("Sam", "lives_in", "Lisbon")
     return cli
 
 
@@ -118,6 +121,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory history": ["memory", "history", "ada", "human"],
         "memory search": ["memory", "search", "ada", "berth"],
         "memory passages": ["memory", "passages", "ada"],
+        "memory facts": ["memory", "facts", "ada"],
         "memory pages": ["memory", "pages", "ada"],
         "memory pin": ["memory", "pin", "ada", "m1"],
         "inspect": ["inspect", "ada"],
