@@ -11,17 +11,16 @@ from pagemind.runtime.archival_memory import check_importance, each_once
 from pagemind.runtime.entity_resolver import alike_names, resolve
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.fact import Direction, FactAdded, FactFound
-from pagemind.runtime.fact_search import FactQuery, FactSearch, Sees, anything
+from pagemind.runtime.fact_search import FactQuery, FactSearch
 from pagemind.runtime.facts import FactBook
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.scope import ROOT
+from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
 
 
 class AgentFacts:
-    """`written` is told of each change; `sees` says which facts are there for the agent; new ones
-    are put into `scope`."""
+    """`written` is told of each change; what `sight` does not see is not there."""
 
     def __init__(
         self,
@@ -30,15 +29,13 @@ class AgentFacts:
         turn: int,
         written: Callable[[], None],
         single: Sequence[str] = (),
-        sees: Sees = anything,
-        scope: str = ROOT,
+        sight: Sight = EVERYTHING,
     ) -> None:
         self._state = state
         self._turn = turn
         self._written = written
         self._book = FactBook(state, single=single)
-        self._sees = sees
-        self._scope = scope
+        self._sight = sight
 
     def add(
         self,
@@ -63,25 +60,27 @@ class AgentFacts:
             speaker=self._speaker(),
             importance=importance,
             tags=each_once(tags),
-            scope=self._scope,
+            scope=self._sight.place(None),
             sources=sources_now(self._state),
         )
         self._written()
         return replace(
             made,
-            closed=tuple(filter(self._sees, made.closed)),
-            near=tuple(filter(self._sees, made.near)),
+            closed=tuple(filter(self._sight.sees, made.closed)),
+            near=tuple(filter(self._sight.sees, made.near)),
         )
 
     def close(self, number: int, at: datetime | None = None) -> Passage:
         found = self._state.passages.get([number]).get(number)
-        if found is None or not self._sees(found):
+        if found is None or not self._sight.sees(found):
             raise ToolFailed(f"there is no fact a{number}; fact_search gives the ids")
         if found.kind != "fact":
             raise ToolFailed(
                 f"a{number} is no fact but a {found.kind}: archival_edit and archival_delete are"
                 " for those"
             )
+        if not self._sight.changes(found):
+            raise ToolFailed(f"a{number} stands in {found.facets.scope}, which you can only read")
         closed = self._book.close(number, at)
         self._written()
         return closed
@@ -99,11 +98,11 @@ class AgentFacts:
         query = FactQuery(
             self._entity(entity), relation, direction, hops, as_of=as_of, known_at=known_at
         )
-        return FactSearch(self._state, self._state.clock.now(), self._sees).find(query)
+        return FactSearch(self._state, self._state.clock.now(), self._sight.sees).find(query)
 
     def history(self, entity: str, relation: str | None = None) -> list[Passage]:
         query = FactQuery(self._entity(entity), relation, None if relation else "out", past=True)
-        found = FactSearch(self._state, self._state.clock.now(), self._sees).find(query)
+        found = FactSearch(self._state, self._state.clock.now(), self._sight.sees).find(query)
         return [each.fact for each in found]
 
     def _entity(self, name: str) -> int:

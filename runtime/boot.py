@@ -234,7 +234,7 @@ def boot(
             shared=writable,
             timers=timers,
             episodes=episodes if may.reads("episodic") else None,
-            facts=may.facts(AgentFacts(state, turn=turn, written=written)),
+            facts=may.facts(AgentFacts(state, turn=turn, written=written, sight=sight)),
         )
 
     # The queue, and what folds its head into the summary.
