@@ -67,7 +67,8 @@ class SleepContext:
     the agent's lock; `written` has changed rows written back; `may_write` says whether the agent's
     declared kinds let the worker write working, episodic, semantic or procedural memory. `profiles`
     are the blocks that hold JSON; `core(trust)` edits core memory as the worker, within limits and
-    schemas (`patch` sets fields of a profile).
+    schemas (`patch` sets fields of a profile). `eager`: nobody wants to
+    wait until there is more of it, as somebody does who works at every pause.
     """
 
     agent: str
@@ -90,6 +91,7 @@ class SleepContext:
     affordable: Callable[[], bool] = lambda: True
     search: Find = lambda tier, query, filters, limit: ()
     near_pages: Callable[[str, int], list[tuple[str, float]]] = lambda text, limit: []
+    eager: bool = True
 
     @property
     def review(self) -> bool:

@@ -171,20 +171,20 @@ class SleepWorker:
     def _wait_and_run(self, token: CancelToken) -> None:
         try:
             token.wait(self._pause)
-            self.run(token)
+            self.run(token, eager=self._spec.when != "idle")
         except Cancelled:
             pass
         except Exception:  # nobody waits for it; all of it is due again
             _log.warning("the sleep of %s broke off", self._name, exc_info=True)
 
-    def run(self, cancel: CancelToken | None = None) -> Report:
-        """Run every job that is due. Raises Cancelled, LostAgent."""
+    def run(self, cancel: CancelToken | None = None, *, eager: bool = True) -> Report:
+        """Run every job that is due; those that are `eager` sooner. Raises Cancelled, LostAgent."""
         cancel = cancel or CancelToken()
         report = Report()
         with self._running:
             cancel.check()
             self._token = cancel  # a turn that comes has it give way
-            context = self._context(report)
+            context = replace(self._context(report), eager=eager)
             with context.held():
                 newest = context.state.database.number("SELECT coalesce(max(turn), 0) FROM turns")
             try:

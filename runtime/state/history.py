@@ -197,6 +197,15 @@ class History:
         row = self._db.one("SELECT prefetch_sha256 FROM steps WHERE step = ?", (step,))
         return self.text(row["prefetch_sha256"]) if row else ""
 
+    def prefetched(self, turn: int) -> list[str]:
+        """The memories that requests of a turn showed before its event, each once."""
+        rows = self._db.rows(
+            "SELECT DISTINCT prefetch_sha256 AS sha256 FROM steps"
+            " WHERE turn = ? AND prefetch_sha256 <> ''",
+            (turn,),
+        )
+        return [self.text(row["sha256"]) for row in rows]
+
     def end_step(self, step: int, *, usage: Usage, cost: float | None, finish: str) -> None:
         self._db.write(
             "UPDATE steps SET prompt_tokens = ?, completion_tokens = ?, cached_tokens = ?,"

@@ -298,6 +298,14 @@ class Passages:
         )
         return [passage_of(row) for row in rows]
 
+    def version(self, number: int, version: int) -> Passage | None:
+        """A record as one of its versions has it."""
+        row = self._db.one(
+            "SELECT * FROM passage_versions WHERE number = ? AND version = ?", (number, version)
+        )
+        now = self.get([number]).get(number)
+        return _as_version(now, row) if row is not None and now is not None else None
+
     def as_known(self, number: int, at: datetime) -> Passage | None:
         """A record as it was believed at a time: the newest version of then; None if there was
         none, or it was retired."""

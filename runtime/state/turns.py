@@ -130,6 +130,16 @@ class Turns:
         )
         return [_turn_of(row) for row in rows]
 
+    def finished_after(self, turn: int, limit: int) -> list[TurnRow]:
+        """Turns of the current line after this one, the oldest first, as far as they have ended."""
+        rows = self._db.rows(
+            f"SELECT * FROM turns WHERE turn > ? AND {on_line('turns.first_seq')} AND turn <"
+            " coalesce((SELECT min(turn) FROM turns WHERE turn > ? AND ended_at IS NULL), 1 << 62)"
+            " ORDER BY turn LIMIT ?",
+            (turn, turn, limit),
+        )
+        return [_turn_of(row) for row in rows]
+
     def count(self, *, every_line: bool = False) -> int:
         """Those of the current line, or of all."""
         if every_line:
