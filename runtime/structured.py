@@ -6,14 +6,14 @@ A schema is a JSON schema, or a pydantic model: then `data` is an instance of it
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pagemind.runtime.errors import UserError
-from pagemind.runtime.settings import STRUCTURED_ATTEMPTS, STRUCTURED_FAULTS, STRUCTURED_STARTS
+from pagemind.runtime.json_reply import read_json
+from pagemind.runtime.settings import STRUCTURED_ATTEMPTS, STRUCTURED_FAULTS
 from pagemind.runtime.template import load
 from pagemind.runtime.turn import TurnResult
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Any]
 SchemaLike = "Schema | type[BaseModel]"
 Say = Callable[[str, str | None], TurnResult]  # a text, and the client's id of it
-
-_OPENING = re.compile(r"[{\[]")
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL | re.IGNORECASE)
 
 
 def ask(
@@ -108,37 +105,6 @@ def load_schema(path: Path) -> Schema:
         raise UserError(f"{path}: no JSON schema: {fault}")
     assert isinstance(value, dict)
     return value
-
-
-def read_json(text: str) -> Any:
-    """The JSON value in a reply: all of it, what is fenced in it, or what of it can be mended.
-    Raises ValueError."""
-    fenced = _FENCED.search(text)
-    inner = (fenced[1] if fenced else text).strip()
-    try:
-        return json.loads(inner)
-    except ValueError:
-        pass
-    starts = [match.start() for match in _OPENING.finditer(inner)][:STRUCTURED_STARTS]
-    whole = [found for at in starts if (found := _value_at(inner, at)) is not None]
-    if whole:
-        return max(whole, key=lambda found: found[1])[0]
-    if starts:
-        from json_repair import repair_json
-
-        value = repair_json(inner[starts[0] :], return_objects=True)
-        if value not in ("", {}, []):
-            return value
-    raise ValueError("it holds no JSON")
-
-
-def _value_at(text: str, at: int) -> tuple[Any, int] | None:
-    """The value that begins there, and how long it is."""
-    try:
-        value, end = json.JSONDecoder().raw_decode(text, at)
-    except ValueError:
-        return None
-    return value, end - at
 
 
 def faults_of(value: Any, schema: Schema) -> str:

@@ -5,7 +5,8 @@ from kernel_kit import small
 from pydantic import BaseModel
 
 from pagemind.runtime.errors import UserError
-from pagemind.runtime.structured import faults_of, read_json
+from pagemind.runtime.json_reply import read_json
+from pagemind.runtime.structured import faults_of
 from pagemind.runtime.testing import ScriptedModel, temporary_runtime
 
 BOAT = {

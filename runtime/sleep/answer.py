@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import clean_json, clean_text
 from pagemind.runtime.model import ModelReply
-from pagemind.runtime.structured import read_json
 
 Item = Mapping[str, Any]
 _NOTHING = re.compile(
@@ -42,7 +42,7 @@ def items(reply: ModelReply, key: str) -> list[Item] | None:
             value = [value]
     if not isinstance(value, list):
         return None
-    found = [each for each in value[:_MOST] if isinstance(each, dict)]
+    found: list[Item] = [each for each in value[:_MOST] if isinstance(each, dict)]
     return found if found or not value else None
 
 
@@ -57,7 +57,7 @@ def lines(reply: ModelReply) -> list[Item] | None:
         return items(reply, "facts")
     found: list[Item] = []
     for line in text.splitlines()[:_MOST]:
-        parts = [part.strip(" \t*`\"“”") for part in line.strip().strip("|-*• ").split("|")]
+        parts = [part.strip(' \t*`"“”') for part in line.strip().strip("|-*• ").split("|")]
         if len(parts) == len(_PARTS) and all(parts[::3]):
             found.append(dict(zip(_PARTS, parts, strict=True)))
     return found or None

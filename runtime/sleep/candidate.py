@@ -42,7 +42,9 @@ _CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june"
     " july august september october november december".split()
 )
-_FOREIGN = re.compile("[\u0400-\u04ff\u0590-\u06ff\u0900-\u0fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_FOREIGN = re.compile(
+    "[\u0400-\u04ff\u0590-\u06ff\u0900-\u0fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
 _LEAST_CHARS = 3  # of a quote that is no whole message
 _COVERED = 0.8  # of a candidate's words that stand in what somebody asked to forget
 
@@ -222,4 +224,3 @@ def _unsaid(candidate: Candidate, unsaid: Sequence[str]) -> bool:
         if words and len(words & content(text)) >= _COVERED * len(words):
             return True
     return False
-

@@ -20,13 +20,14 @@ from pagemind.runtime.settings import (
     EXTRACT_FACTS,
     EXTRACT_LEAST,
     EXTRACT_REPLY_TOKENS,
+    EXTRACT_TEXT_CHARS,
     EXTRACT_TURNS,
     EXTRACT_WAIT_SECONDS,
 )
 from pagemind.runtime.sleep import answer
 from pagemind.runtime.sleep.candidate import Candidate, checked
 from pagemind.runtime.sleep.job import SleepContext
-from pagemind.runtime.sleep.talk import Talk, read
+from pagemind.runtime.sleep.talk import Talk, plain, read
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.state.turns import TurnRow
 from pagemind.runtime.template import load
@@ -108,10 +109,7 @@ class Extract:
                 again = _put_aside(context)
                 cursor = context.cursor(self.name)
                 talk = _talk_again(context, again) if again else _batch(context)
-            if not talk.tells:
-                found = _Found()
-            else:
-                found = _ask(context, talk, cancel)
+            found = _ask(context, talk, cancel) if talk.tells else _Found()
             with context.held():
                 if not self._keep(context, talk, found, cursor, again):
                     return
@@ -246,7 +244,15 @@ def _read(
         fault = "the model refused" if reply.finish == "refusal" else "the answer is no list"
         return _Found(fault=fault, said=reply.text)
     candidates, dropped = checked(items, talk, context.zone)
-    if items and not candidates and dropped and not talk.unsaid:
+    if items and not candidates and not _said(items, talk):
         fault = "nothing in the answer was said by anybody"
         return _Found(dropped=dropped, fault=fault, said=reply.text)
     return _Found(candidates, dropped)
+
+
+def _said(items: list[answer.Item], talk: Talk) -> bool:
+    """Whether any of the quotes stands in the talk, be it the agent's own words, or was to be
+    forgotten: then it was read, and is rightly left out."""
+    said = plain("\n".join([*(line.text for line in talk.lines), *talk.unsaid]))
+    quotes = [plain(answer.text_of(item, "quote", 4 * EXTRACT_TEXT_CHARS)) for item in items]
+    return any(quote and quote in said for quote in quotes)

@@ -2,7 +2,10 @@
 linked and reflected on in the same sleep."""
 
 from pagemind.runtime.definition_parts import Sleeping
+from pagemind.runtime.sleep.consolidate import Consolidate
+from pagemind.runtime.sleep.dedupe import Dedupe
 from pagemind.runtime.sleep.episodes import EpisodesJob
+from pagemind.runtime.sleep.extract import Extract
 from pagemind.runtime.sleep.fallen import Fallen
 from pagemind.runtime.sleep.job import Job
 from pagemind.runtime.sleep.link import Link
@@ -12,5 +15,14 @@ from pagemind.runtime.sleep.reflect import Reflect
 
 def jobs_of(spec: Sleeping) -> list[Job]:
     """Those that a definition asks for."""
-    jobs: list[Job] = [EpisodesJob(), Rate(), Link(), Fallen(), Reflect()]
+    jobs: list[Job] = [
+        Extract(),
+        Consolidate(),
+        Dedupe(),
+        EpisodesJob(),
+        Rate(),
+        Link(),
+        Fallen(),
+        Reflect(),
+    ]
     return jobs

@@ -79,6 +79,24 @@ class Facts:
         )
         return sorted({row["relation"] for row in rows if row["relation"]})
 
+    def turnover(self, relation: str) -> tuple[int, int]:
+        """How often a value of a relation took the place of another, and how many subjects have
+        several at once."""
+        replaced = self._db.number(
+            "SELECT count(*) FROM passages old JOIN passages new ON new.number = old.superseded_by"
+            " WHERE old.kind = 'fact' AND old.status = 'active' AND old.relation = ?"
+            " AND new.relation = old.relation AND new.subject_entity = old.subject_entity"
+            " AND new.object <> old.object",
+            (relation,),
+        )
+        beside = self._db.number(
+            "SELECT count(*) FROM (SELECT 1 FROM passages WHERE kind = 'fact' AND relation = ?"
+            " AND status = 'active' AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0"
+            " GROUP BY subject_entity HAVING count(DISTINCT object) > 1)",
+            (relation,),
+        )
+        return replaced, beside
+
     def entities(self) -> list[tuple[int, int]]:
         """Whom facts are about, with how many: the most first."""
         rows = self._db.rows(

@@ -304,7 +304,7 @@ class Passages:
             "SELECT * FROM passage_versions WHERE number = ? AND version = ?", (number, version)
         )
         now = self.get([number]).get(number)
-        return _as_version(now, row) if row is not None and now is not None else None
+        return as_version(now, row) if row is not None and now is not None else None
 
     def as_known(self, number: int, at: datetime) -> Passage | None:
         """A record as it was believed at a time: the newest version of then; None if there was

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pagemind.runtime.structured import faults_of, read_json
+from pagemind.runtime.json_reply import read_json
+from pagemind.runtime.structured import faults_of
 from pagemind.runtime.tasks import named_checks as named
 from pagemind.runtime.tasks.parts import Check
 

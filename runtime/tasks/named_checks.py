@@ -17,7 +17,7 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from pagemind.runtime.definition_parts import Number, Section
-from pagemind.runtime.structured import read_json
+from pagemind.runtime.json_reply import read_json
 
 ALONE = ("not_empty", "json", "number")  # what needs no more than its name
 Own = Callable[[str], object]

@@ -1,0 +1,147 @@
+"""A person's word on planned changes of records: approve, reject, reword, retry, undo.
+
+Each is one transaction; hold the agent's lock. `by` is who decides. What waits is listed by
+`state.changes` (pending, dead).
+"""
+
+from pagemind.runtime.errors import NotFound, RecordChanged, UserError
+from pagemind.runtime.message import clean_text
+from pagemind.runtime.settings import PASSAGE_CHARS
+from pagemind.runtime.sleep.apply import RECORD_OPS, Made, apply
+from pagemind.runtime.state.changes import Change, ChangeState
+from pagemind.runtime.state.state import State
+
+
+def approve(state: State, number: int, by: str) -> Made:
+    """Make a change that waits. Where its record has changed since, it is compared anew at the next
+    sleep, and waits again: that is RecordChanged."""
+    _of_records(state, number, "pending")
+    try:
+        made = apply(state, number, by=by)
+    except RecordChanged as error:
+        with state.database.transaction():
+            state.changes.plan(number, "", state="candidate")
+        raise RecordChanged(
+            f"c{number} is not made: {error.message}; it is compared anew at the next sleep"
+        ) from None
+    if made is None:
+        raise UserError(f"c{number} does not wait any more")
+    return made
+
+
+def reject(state: State, number: int, by: str) -> None:
+    """It is never made. What was put aside for it goes."""
+    with state.database.transaction():
+        change = _found(state, number, "pending", "dead", "candidate", "planned")
+        if change.result.startswith("a"):
+            _retire(state, int(change.result[1:]), by, f"{change.short_id} was rejected")
+        state.changes.settle(number, "rejected", by=by, result=change.result)
+
+
+def reword(state: State, number: int, text: str, by: str) -> None:
+    """What waits is to be kept in other words."""
+    text = " ".join(clean_text(text).split())
+    if not text:
+        raise UserError("the new wording is empty", hint="`reject` drops a change")
+    if len(text) > PASSAGE_CHARS:
+        raise UserError(f"the wording has {len(text):,} characters; at most {PASSAGE_CHARS:,}")
+    with state.database.transaction():
+        change = _of_records(state, number, "pending")
+        body = {**change.body, "text": text, "reworded_by": by}
+        plan = body.get("plan")
+        if isinstance(plan, dict) and "text" in plan:
+            body["plan"] = {**plan, "text": text}
+        if change.result.startswith("a"):
+            state.passages.edit(
+                int(change.result[1:]),
+                text,
+                author=by,
+                reason=f"{change.short_id} was reworded",
+                seq=state.journal.last_seq,
+            )
+        state.changes.plan(
+            number,
+            change.op,
+            state="pending",
+            target=change.target,
+            base=change.base,
+            body=body,
+        )
+
+
+def retry(state: State, number: int) -> None:
+    """A dead change is tried anew at the next sleep."""
+    with state.database.transaction():
+        _found(state, number, "dead")
+        state.changes.retry(number)
+
+
+def undo(state: State, number: int, by: str) -> list[str]:
+    """Bring every record that a change touched back to what it was before; their ids. What has
+    changed since is left alone, and so is then all of it: RecordChanged."""
+    with state.database.transaction():
+        change = _found(state, number, "applied")
+        touched = change.body.get("touched")
+        if change.op not in RECORD_OPS or not isinstance(touched, list):
+            raise UserError(f"{change.short_id} is no change of records that can be undone")
+        now = state.passages.get([each[0] for each in touched])
+        for record, _, after in touched:
+            if record not in now or now[record].version != after:
+                raise RecordChanged(
+                    f"a{record} has changed since {change.short_id}; undo what came after it first"
+                )
+        for record, before, _ in touched:
+            _back(state, record, before, by, f"{change.short_id} was undone")
+        state.changes.settle(number, "rejected", by=by, result=change.result, error="undone")
+    return [f"a{record}" for record, _, _ in touched]
+
+
+def _back(state: State, record: int, before: int, by: str, reason: str) -> None:
+    """One record to an earlier version; one that was not there is retired."""
+    seq = state.journal.last_seq
+    if not before:
+        _retire(state, record, by, reason)
+        return
+    then = state.passages.version(record, before)
+    now = state.passages.get([record])[record]
+    assert then is not None
+    if now.provenance.status != then.provenance.status:
+        state.passages.set_status(record, then.provenance.status, author=by, reason=reason, seq=seq)
+    if then.provenance.status != "retired":
+        state.passages.edit(
+            record,
+            then.text,
+            tags=then.tags,
+            importance=then.importance,
+            no_importance=then.importance is None,
+            metadata=then.metadata,
+            facets=then.facets,
+            author=by,
+            reason=reason,
+            seq=seq,
+        )
+
+
+def _retire(state: State, record: int, by: str, reason: str) -> None:
+    state.passages.set_status(
+        record, "retired", author=by, reason=reason, seq=state.journal.last_seq
+    )
+
+
+def _found(state: State, number: int, *states: ChangeState) -> Change:
+    change = state.changes.get(number)
+    if change is None:
+        raise NotFound(f"there is no change c{number}", hint="`memory review` lists them")
+    if change.state not in states:
+        raise UserError(
+            f"{change.short_id} is {change.state}, not {' or '.join(states)}",
+            hint="`memory review` lists what waits",
+        )
+    return change
+
+
+def _of_records(state: State, number: int, *states: ChangeState) -> Change:
+    change = _found(state, number, *states)
+    if change.op not in RECORD_OPS:
+        raise UserError(f"{change.short_id} is a change of a {change.op}, not of a record")
+    return change
