@@ -4,6 +4,7 @@ compare every text, so that a job can be run without an agent."""
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition_parts import Sleeping
-from pagemind.runtime.message import Message, Provenance, Text
+from pagemind.runtime.message import Message, Origin, Provenance, Text
 from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.page import Page
@@ -56,6 +57,39 @@ class Bed:
             provenance=Provenance("user", trust=trust),
         )
         return self.state.journal.append(message, tokens=len(text.split()))[0]
+
+    def turn(
+        self,
+        text: str,
+        reply: str = "Noted.",
+        *,
+        speaker: str = "Sam",
+        looked_up: str = "",
+        origin: Origin = "user",
+    ) -> int:
+        """A finished turn; `looked_up` is what a function of memory found in it."""
+        journal, turns = self.state.journal, self.state.turns
+        number = turns.open(
+            "UserMessage",
+            client_id=None,
+            client_digest=None,
+            conversation=max(1, journal.conversation),
+            speaker=speaker,
+            first_seq=journal.last_seq + 1,
+        )
+        said = [
+            Message("user", (Text(text),), speaker=speaker, provenance=Provenance(origin)),
+            Message("assistant", (Text(reply),), speaker="ada", provenance=Provenance("model")),
+        ]
+        if looked_up:
+            found = Message(
+                "tool", (Text(looked_up),), tool_call_id="c", provenance=Provenance("tool")
+            )
+            said.insert(1, found)
+        for message in said:
+            journal.append(replace(message, turn=number), tokens=len(message.text.split()))
+        turns.close(number, "answered")
+        return number
 
     def note(
         self,

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.settings import JOB_REPLY_TOKENS
 from pagemind.runtime.sleep.job import SleepContext
-from pagemind.runtime.structured import faults_of, read_json
+from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
 
 _ATTEMPTS = 2

@@ -156,7 +156,7 @@ def _quoted(quote: str, people: Sequence[Line]) -> Line | None:
         said = plain(line.text)
         if said == wanted:
             return line
-        if len(wanted) < _LEAST_CHARS or not content(quote):
+        if len(wanted) < _LEAST_CHARS or (" " not in wanted and not content(quote)):
             continue
         if re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", said):
             return line
@@ -179,7 +179,7 @@ def _mentioned(name: str, quote: str) -> bool:
     """Whether any word of a name stands in the quote, or what is hers or his is spoken of."""
     said = f" {plain(quote)} "
     return any(f" {word} " in said for word in plain(name).split()) or bool(
-        re.search(r"\b(?:he|she|they|it|his|her|their|its|him|them)\b", said)
+        re.search(r"\b(?:he|she|they|his|her|their|him|them)\b", said)
     )
 
 

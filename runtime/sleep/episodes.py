@@ -13,11 +13,11 @@ from pagemind.runtime.episode import Episode, cut, episode_from
 from pagemind.runtime.episodes import catch_up, write
 from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.gist import holds, telling
+from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import LESSON_CHARS, LESSONS_AT_ONCE
 from pagemind.runtime.sleep.job import SleepContext
-from pagemind.runtime.structured import read_json
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
 

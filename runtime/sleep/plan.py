@@ -203,9 +203,7 @@ def _holds_both(text: str, record: Passage, new: New) -> bool:
     if any(plain(word) not in both for word in telling(text)):
         return False
     parts = [record.text, new.text]
-    return all(
-        plain(word) in plain(text) for part in parts for word in telling(part)
-    )
+    return all(plain(word) in plain(text) for part in parts for word in telling(part))
 
 
 def _may_be_over(meant: Similar, new: New, cardinality: Cardinality) -> bool:
