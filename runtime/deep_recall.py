@@ -14,11 +14,12 @@ from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import Message, Provenance, Text, clean_text
 from pagemind.runtime.model import Model, ModelRequest
 from pagemind.runtime.services import Hit, Recall, SearchFilters, SearchResult
 from pagemind.runtime.settings import DEEP_QUERIES, DEEP_REPLY_TOKENS, FUSION_RANK
-from pagemind.runtime.structured import faults_of, read_json
+from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
 from pagemind.runtime.when import parse_span

@@ -67,6 +67,7 @@ def worker_of(
             semantic=definition.semantic,
             profiles=definition.profiles,
             core=core,
+            scope=definition.sight().home,
         )
 
     return SleepWorker(context, jobs_of(spec), spec, name=name)
