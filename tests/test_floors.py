@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # A package stands for all its modules. Modules of one floor may import each other, not in circles.
 FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace written_path",
-    1: """episode arguments think shorten interpolation function_names yaml_reader definition_parts
+    1: """skill episode
+          arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           entity_names relations fact_timeline fact
           page page_table page_tree transcript pins parts gist view when filters text_calls
@@ -36,14 +37,15 @@ FLOORS: dict[int, str] = {
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
-          time_machine episodes fingerprint timers permitted related""",
+          time_machine episodes fingerprint timers permitted related
+          skill_book skills""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
           deep_recall
           mcp sleep background""",
     6: "tools",
     7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer
-          awake http mcp_server""",
+          skill_answers awake http mcp_server""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
