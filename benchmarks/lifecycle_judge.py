@@ -7,6 +7,7 @@ makes of it is plumbing, not quality.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +17,11 @@ from lifecycle_truth import Fact, Truth
 from synth_life import Told
 from synth_weave import Draw
 
+from pagemind.runtime.relations import relation_of
+
 ERRS = 0.1  # of its answers
-ALSO = 0.2  # of the facts it files under another name of the relation
+ALSO = 0.1  # of the facts it files under another name of the relation, where none is in use
+_IN_USE = re.compile(r"Relations that are in use: (.*?)\.?$", re.M)
 Op = Literal["ADD", "UPDATE", "SUPERSEDE", "DELETE", "NOOP"]
 OPS: tuple[Op, ...] = ("ADD", "UPDATE", "SUPERSEDE", "DELETE", "NOOP")
 Slip = Literal["", "prose", "junk", "lost", "misquoted"]
@@ -38,7 +42,7 @@ class Extracted:
 
 
 class Judge:
-    """`decide` and `extract` are all that it can do; prompts.py of the benchmark words them."""
+    """`extract` and `decide` are all that it can do; lifecycle_prompts.py words them."""
 
     def __init__(self, truth: Truth, seed: int, *, errs: float = ERRS, also: float = ALSO) -> None:
         self._truth = truth
@@ -55,7 +59,7 @@ class Judge:
         "prose" is for the caller to do."""
         draw = self._draw("extract", prompt)
         slip: Slip = draw.one(SLIPS) if draw.chance(self._errs) else ""
-        found = [self._extracted(place, told) for place, told in self._sentences(prompt)]
+        found = [self._extracted(quote, told, prompt) for quote, told in self._sentences(prompt)]
         if slip == "junk":
             found += self._junk(prompt, draw)
         elif slip == "lost" and found:
@@ -73,17 +77,26 @@ class Judge:
                     found[sentence] = (place, sentence, told)
         return [(sentence, told) for _, sentence, told in sorted(found.values(), key=_by_place)]
 
-    def _extracted(self, quote: str, told: Told) -> Extracted:
-        named = Draw(f"also {self._seed} {told.text}").chance(self._also) and told.also
+    def _extracted(self, quote: str, told: Told, prompt: str) -> Extracted:
         return Extracted(
             quote,
             told.plain,
             told.speaker,
             told.subject,
-            told.also if named else told.relation,
+            self._relation(told, prompt),
             told.object,
             told.valid_from.date().isoformat(),
         )
+
+    def _relation(self, told: Told, prompt: str) -> str:
+        """The name that is in use, if the prompt says so; else one of those there are."""
+        listed = _IN_USE.search(prompt)
+        for name in (told.relation, told.also):
+            known = relation_of(name)
+            if listed and known and known.name in listed[1].split(", "):
+                return name
+        other = Draw(f"also {self._seed} {told.text}").chance(self._also)
+        return told.also if other and told.also else told.relation
 
     def _junk(self, prompt: str, draw: Draw) -> list[Extracted]:
         """Small talk taken for a fact."""
@@ -97,9 +110,10 @@ class Judge:
 
     # --- consolidation ----------------------------------------------------------------------------
 
-    def decide(self, prompt: str, new: str, known: Sequence[str]) -> tuple[Op, int | None]:
-        """What is to be done with a new text, and with which of the known ones."""
-        draw = self._draw("decide", f"{prompt}\n{new}")
+    def decide(self, new: str, known: Sequence[str]) -> tuple[Op, int | None]:
+        """What is to be done with a new text, and with which of the known ones: by its place; one
+        past the last is a number that it makes up."""
+        draw = self._draw("decide", "\n".join((new, *known)))
         if draw.chance(self._errs):
             self.slips["decision"] += 1
             return draw.one(OPS), draw.below(len(known) + 1) if known else None

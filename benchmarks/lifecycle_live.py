@@ -2,25 +2,28 @@
 
 The turns are answered from the life itself, so that they are the same whatever the memory does:
 `Voice` says the reply of each turn, looks up what is asked for and quotes what it found, as a model
-would. What runs in the background (the worker) is asked of the judge, or of a real model.
+would. What the worker asks is asked of the judge, or of a real model. The worker runs where
+`sleep: every 20 turns` has it run, in this thread, so that runs repeat exactly.
 """
 
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from lifecycle_truth import Record
+from lifecycle_truth import Record, Truth
 from paging_kit import summary_of
 from synth_life import Asked, Life, Spoken
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition import AgentDefinition, parse_definition
+from pagemind.runtime.errors import ToolError
 from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.models.embedders import make_embedder
 from pagemind.runtime.models.scripted_model import Answer, ScriptedModel, call
@@ -41,20 +44,13 @@ class Voice:
 
     life: Life
     background: Background
-    inserts: bool = False
+    inserts: bool
     turn: Spoken | None = None
     query: str = ""
-    calls: int = 0  # of the background
-    tokens: int = 0  # sent and received by it, four characters each
 
     def __call__(self, request: ModelRequest) -> Answer:
         if request.purpose == "background":
-            answer = self.background(request)
-            said = answer if isinstance(answer, str) else ""
-            sent = [*request.system, *(message.text for message in request.messages)]
-            self.calls += 1
-            self.tokens += (sum(map(len, sent)) + len(said)) // 4
-            return answer
+            return self.background(request)
         last = request.messages[-1]
         if self.query:
             if last.role == "tool":
@@ -75,38 +71,91 @@ class Lived:
     agent: Agent
     clock: FrozenClock
     voice: Voice
-    forgotten: int = 0  # records that were forgotten on request
+    truth: Truth
+    every: int  # turns between two sleeps; 0: there is no worker
+    calls: int = 0  # of the worker's model …
+    tokens: int = 0  # … and what was sent to it and came back
+    done: Counter[str] = field(default_factory=Counter)  # by the worker
+    notes: list[str] = field(default_factory=list)  # what went wrong there
+
+    def sleep(self) -> None:
+        """Let the worker do all that is due."""
+        report = self.agent.sleep()
+        self.done.update(report.done)
+        self.notes += report.notes
+        self.calls += report.calls
+        self.tokens += report.prompt_tokens + report.completion_tokens
+
+    def count(self) -> int:
+        """All records that there are, of any kind but episodes, past ones among them."""
+        passages = self.agent.state.passages.newest(1_000_000)
+        return sum(each.kind != "episode" for each in passages)
 
     def records(self) -> list[Record]:
-        """Every record of the store."""
-        passages = self.agent.state.passages.newest(1_000_000)
-        return [Record(each.short_id, each.text) for each in passages]
+        """Every record of the store that states what somebody told: notes and facts."""
+        return [
+            Record(
+                each.short_id,
+                each.text,
+                each.facets.subject,
+                each.facets.object,
+                each.standing == "active",
+            )
+            for each in self.agent.state.passages.newest(1_000_000)
+            if each.kind in ("note", "fact")
+        ]
 
-    def shown(self, asked: Asked, tier: str = "archival") -> list[str]:
-        """What an ordinary search shows for a question, best first."""
-        found = self.agent.engine.search(tier, asked.text, SearchFilters(), TOP)
+    def shown(self, asked: Asked) -> list[str]:
+        """What the agent is shown for a question, best first: by an ordinary search; with a worker,
+        by the functions for facts where the question is of the past."""
+        if self.every and asked.kind in ("history", "as-of"):
+            for relation in (asked.relation, None):
+                if lines := self._looked_up(asked, relation):
+                    return lines
+        filters = SearchFilters(as_of=asked.as_of)
+        found = self.agent.engine.search("archival", asked.text, filters, TOP)
         return [hit.text for hit in found.hits]
+
+    def _looked_up(self, asked: Asked, relation: str | None) -> list[str]:
+        """What fact_history shows, with the value before the last one first, or fact_search as of
+        the day before."""
+        named = {"entity": asked.subject} | ({"relation": relation} if relation else {})
+        if asked.as_of is not None:
+            day = (asked.as_of - timedelta(seconds=1)).date().isoformat()
+            return self._call("fact_search", **named, as_of=day)
+        found = self._call("fact_history", **named)
+        found = [line for line in found if self.truth.of([line], asked)]
+        return [found[-2], found[-1]] if len(found) > 1 else found
+
+    def _call(self, name: str, **arguments: str) -> list[str]:
+        """The lines of an answer after its head; none of a refusal."""
+        try:
+            answer = self.agent.call(name, arguments)
+        except ToolError:
+            return []
+        return answer.splitlines()[1:]
 
 
 @contextmanager
 def lived(
-    life: Life,
+    truth: Truth,
     *,
     embedding: str,
     background: Background,
-    inserts: bool = False,
+    every: int = 0,
     more: dict[str, Any] | None = None,
 ) -> Iterator[Lived]:
     """The agent, when the last day is over and everything is written."""
+    life = truth.life
     with tempfile.TemporaryDirectory(prefix="pagemind-life-") as folder:
         clock = FrozenClock(life.turns[0].at - timedelta(minutes=1))
         embedder = make_embedder(embedding)
-        voice = Voice(life, background, inserts)
-        model = ScriptedModel(voice, summary=summary_of, keep=1)
+        voice = Voice(life, background, inserts=not every)
+        model = ScriptedModel(voice, summary=summary_of, count=_tokens, keep=1)
         home = Path(folder) / "home"
         with Runtime(home, clock=clock, embedder=embedder, background=False) as runtime:
             agent = runtime.agent(AGENT, _definition(embedding, more or {}), model=model)
-            made = Lived(runtime, agent, clock, voice)
+            made = Lived(runtime, agent, clock, voice, truth, every)
             day = 0
             for turn in life.turns:
                 if turn.day != day:
@@ -114,7 +163,11 @@ def lived(
                     day = turn.day
                 clock.advance(seconds=(turn.at - clock.now()).total_seconds())
                 say(made, turn)
+                if every and turn.number % every == 0:
+                    made.sleep()
             clock.advance(seconds=3600)
+            if every:
+                made.sleep()
             assert runtime.drain(agent, DRAIN_SECONDS), "the write-back did not end"
             yield made
 
@@ -124,6 +177,11 @@ def say(made: Lived, turn: Spoken) -> None:
     made.voice.turn, made.voice.query = turn, turn.text if turn.kind == "ask" else ""
     done = made.agent.send(turn.text, speaker=turn.speaker)
     assert done.stop_reason == "answered", f"turn {turn.number}: {done.stop_reason}"
+
+
+def _tokens(text: str) -> int:
+    """About as many."""
+    return len(text) // 4
 
 
 def _definition(embedding: str, more: dict[str, Any]) -> AgentDefinition:

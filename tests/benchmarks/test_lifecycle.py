@@ -102,27 +102,44 @@ def test_the_judge_finds_what_is_said_and_what_ends_what(truth: Any) -> None:
     after = next(each for each in truth.life.told if each.supersedes)
     before = truth.life.fact(after.supersedes)
     other = next(e for e in truth.life.told if e.slot != after.slot)
-    assert fair.decide("", after.plain, [other.plain, before.plain]) == ("SUPERSEDE", 1)
-    assert fair.decide("", after.plain, [other.plain, after.text]) == ("NOOP", 1)
-    assert fair.decide("", after.plain, [other.plain]) == ("ADD", None)
+    assert fair.decide(after.plain, [other.plain, before.plain]) == ("SUPERSEDE", 1)
+    assert fair.decide(after.plain, [other.plain, after.text]) == ("NOOP", 1)
+    assert fair.decide(after.plain, [other.plain]) == ("ADD", None)
 
 
 def test_the_judge_errs_in_a_tenth_of_its_answers(truth: Any) -> None:
     """The same for a seed."""
     erring = judge.Judge(truth, 1)
     told = [each.plain for each in truth.life.told]
-    answers = [erring.decide(str(i), told[0], told[1:4]) for i in range(400)]
+    answers = [erring.decide(told[0], told[1:4]) for _ in range(400)]
     again = judge.Judge(truth, 1)
-    assert answers == [again.decide(str(i), told[0], told[1:4]) for i in range(400)]
+    assert answers == [again.decide(told[0], told[1:4]) for _ in range(400)]
     assert 20 <= erring.slips["decision"] <= 60
 
 
+def run(variant: str, folder: Path, *more: str) -> Any:
+    """A life of four days."""
+    told = folder / "figures.json"
+    days = ["--days", "4", "--turns", "8", "--embedding", "hashing", "--variants", variant]
+    assert lifecycle.main([*days, *more, "--json", str(told)]) == 0
+    return json.loads(told.read_text(encoding="utf-8"))
+
+
 def test_without_a_worker_what_ended_stays_and_secrets_are_told(tmp_path: Path) -> None:
-    """The plain store of today, through an agent: the keys of the contract are all there."""
-    told = tmp_path / "figures.json"
-    days = ["--days", "4", "--turns", "8", "--embedding", "hashing"]
-    assert lifecycle.main([*days, "--variants", "plain", "--json", str(told)]) == 0
-    found = json.loads(told.read_text(encoding="utf-8"))
+    """The plain store, through an agent: the keys of the contract are all there."""
+    found = run("plain", tmp_path)
     assert {*lifecycle.KEYS, "commit", "machine", "data_sha256", "seed"} <= found.keys()
     assert (found["under_invalidation"], found["forget_leaks"]) == (100, 100)
     assert (found["wrong_subject"], found["stored"], found["loop_added"]) == (0, 100, 0)
+
+
+def test_a_worker_whose_model_never_errs_keeps_what_is_true(tmp_path: Path) -> None:
+    """Each fact once, of whom it is about, and only while it holds; talk of it adds nothing."""
+    found = run("collection", tmp_path, "--errs", "0", "--also", "0")
+    assert found["kind"] == "plumbing"
+    assert found["unknown_prompts"] == {}
+    wrong = "duplicate_rate wrong_subject over_invalidation under_invalidation junk_share"
+    assert {key: found[key] for key in wrong.split()} == dict.fromkeys(wrong.split(), 0)
+    assert (found["stored"], found["history"], found["as_of"]) == (100, 100, 100)
+    assert (found["stale_first"], found["loop_added"]) == (0, 0)
+    assert 0 < found["calls_per_turn"] <= 0.2

@@ -1,0 +1,94 @@
+"""The worker's prompts as the judge answers them: it is shown the data of each, and says what it
+finds in the form that the prompt asks for.
+
+A prompt that it does not know is answered with an empty text, and counted in `unknown`: a figure
+of a run with such calls says less than it could.
+"""
+
+import json
+import re
+from collections import Counter
+
+from lifecycle_judge import Judge
+
+from pagemind.runtime.model import ModelRequest
+
+MADE_UP = 999  # a number that nothing has
+_NEW = re.compile(r"^New (\d+): (.*)$")
+_KNOWN = re.compile(r"^\s+Known (\d+): (.*)$")
+_RATED = re.compile(r"^(\d+)\. ", re.M)
+
+
+class Answers:
+    """What the worker's model says."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.unknown = Counter[str]()
+
+    def __call__(self, request: ModelRequest) -> str:
+        prompt = "\n".join([*request.system, *(message.text for message in request.messages)])
+        if '{"facts"' in prompt:
+            return self._facts(prompt)
+        if "only: NOTHING" in prompt:
+            return self._lines(prompt)
+        if '{"decisions"' in prompt:
+            return self._decisions(prompt)
+        if '{"ratings"' in prompt:
+            rated = [{"id": int(n), "importance": 4} for n in _RATED.findall(prompt)]
+            return json.dumps({"ratings": rated})
+        self.unknown[prompt[:60]] += 1
+        return ""
+
+    def _facts(self, prompt: str) -> str:
+        found, slip = self._judge.extract(prompt)
+        if slip == "prose":
+            return "These people told me many interesting things, and I enjoyed it."
+        facts = []
+        for each in found:
+            quote = each.quote
+            if slip == "misquoted":
+                quote = f"It was said that {quote.rstrip('.').lower()}, as far as I know."
+            facts.append(
+                {
+                    "quote": quote,
+                    "text": each.text,
+                    "subject": each.subject,
+                    "relation": each.relation,
+                    "object": each.object,
+                    "since": each.valid_from,
+                    "importance": 4,
+                }
+            )
+        return json.dumps({"facts": facts}, ensure_ascii=False)
+
+    def _lines(self, prompt: str) -> str:
+        found, slip = self._judge.extract(prompt)
+        if slip == "prose":
+            return "I would rather talk about something else."
+        lines = [f"{e.subject} | {e.relation} | {e.object} | {e.quote}" for e in found]
+        return "\n".join(lines) or "NOTHING"
+
+    def _decisions(self, prompt: str) -> str:
+        """Each new text is judged by itself, and errs by itself."""
+        made: list[dict[str, object]] = []
+        new, numbers, known = 0, [], []
+        text = ""
+
+        def close() -> None:
+            if new:
+                op, place = self._judge.decide(text, known)
+                meant = place is not None and place < len(numbers)
+                number = numbers[place] if meant else 0 if place is None else MADE_UP
+                joined = f"{known[place]} {text}" if op == "UPDATE" and meant else ""
+                made.append({"new": new, "op": op, "known": number, "text": joined})
+
+        for line in prompt.splitlines():
+            if found := _NEW.match(line):
+                close()
+                new, text, numbers, known = int(found[1]), found[2], [], []
+            elif (found := _KNOWN.match(line)) and new:
+                numbers.append(int(found[1]))
+                known.append(found[2])
+        close()
+        return json.dumps({"decisions": made}, ensure_ascii=False)
