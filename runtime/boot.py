@@ -57,6 +57,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.shared_archives import SharedArchives
 from pagemind.runtime.shared_copies import SharedCopies
+from pagemind.runtime.skills import Skills
 from pagemind.runtime.sleep.room import worker_of
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.state import State
@@ -163,6 +164,8 @@ def boot(
         write_back.kick(agent_id)
 
     # The services that functions are given.
+    from pagemind.tools.skill_process import run_skills
+
     recall = TierSearch("recall", engine)
     passages = SharedSearch(TierSearch("archival", engine), shared)
 
@@ -183,6 +186,14 @@ def boot(
         TierSearch("archival", engine),
         written=written,
         makes=definition.memory.writes("episodic"),
+    )
+    skills = Skills(
+        state,
+        TierSearch("archival", engine),
+        definition.skills,
+        run=run_skills,
+        trust=context.min_trust,
+        written=written,
     )
 
     team = seat(lambda: agent.follow_within())
@@ -235,6 +246,7 @@ def boot(
             timers=timers,
             episodes=episodes if may.reads("episodic") else None,
             facts=may.facts(AgentFacts(state, turn=turn, written=written, sight=sight)),
+            skills=skills if may.reads("procedural") else None,
         )
 
     # The queue, and what folds its head into the summary.

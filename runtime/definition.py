@@ -37,6 +37,7 @@ from pagemind.runtime.definition_parts import (
     Searching,
     Section,
     Semantic,
+    Skilling,
     Sleeping,
     TimerSpec,
     Timezone,
@@ -113,6 +114,7 @@ class AgentDefinition(Section):
     semantic: Semantic = "collection"  # where the worker keeps facts: passages, profiles or both
     prefetch: Prefetch = Prefetch()
     episodes: Offering = Offering()
+    skills: Skilling = Skilling()
     gists: Gists = Gists()
     prompt: Prompting = Prompting()
     search: Searching = Searching()

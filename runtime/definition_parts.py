@@ -253,6 +253,16 @@ class Offering(Section):
     offer: Whole = Field(default=0, ge=0, le=settings.EPISODES_OFFERED)
 
 
+class Skilling(Section):
+    """What makes a skill active. `accept`: tests, code whose tests pass, and instructions once a
+    person approves; instructions, these too at once; never, nothing without a person. Tests and
+    runs of code have `seconds` and `megabytes`."""
+
+    accept: Literal["tests", "instructions", "never"] = "tests"
+    seconds: Number = Field(default=settings.SKILL_SECONDS, gt=0, le=3600)
+    megabytes: Whole = Field(default=settings.SKILL_MEGABYTES, ge=64, le=1 << 20)
+
+
 class Gists(Section):
     """The lines that tell what a page holds. `model`: whether the model that summarises may better
     them in the idle after a turn, at a cost; without it they stay as the runtime makes them."""

@@ -10,6 +10,7 @@ from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.episodes import remember, stored_of
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.message import clean_text
+from pagemind.runtime.skill_book import SkillBook
 
 if TYPE_CHECKING:
     from pagemind.runtime.state.state import State
@@ -28,7 +29,16 @@ def judge(state: "State", verdict: str, why: str = "") -> int:
         raise UserError("the last turn has no answer to judge", hint="/retry takes it up again")
     at = rfc3339(state.clock.now())
     feedback = {"verdict": verdict, "why": clean_text(why), "at": at}
-    _note(state, last.turn, "feedback", feedback)
+    before = (last.result.get("feedback") or {}).get("verdict")
+    with state.database.transaction():
+        _note(state, last.turn, "feedback", feedback)
+        if before != verdict:
+            good, bad = verdict == "good", verdict == "bad"
+            SkillBook(state).judged(
+                last.turn,
+                good=good - (before == "good"),
+                bad=bad - (before == "bad"),
+            )
     return last.turn
 
 

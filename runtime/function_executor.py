@@ -116,6 +116,7 @@ class FunctionExecutor:
         started = self._clock.monotonic()
         error: str | None = None
         ran = True
+        begun: Tool | None = None  # what it says of its failure is its own word
         result = ToolResult("")
         stored: Message | None = None
         try:
@@ -141,7 +142,9 @@ class FunctionExecutor:
                 stored = store(self._message(call, why, note, tool, ok=False, ran=False))
                 self._answered()
                 raise
+            begun = tool
             if tool.effect == "memory":
+                context = _prepared(tool, context, arguments)
                 with self._database.transaction():
                     result = self._run(tool, context, arguments)
                     stored = store(self._message(call, result, note, tool, ok=True))
@@ -167,7 +170,7 @@ class FunctionExecutor:
             error = f"{call.name} failed: {type(fault).__name__}: {fault}"
         if stored is None:
             failed = ToolResult(error or "")
-            stored = store(self._message(call, failed, note, None, ok=False, ran=ran))
+            stored = store(self._message(call, failed, note, begun, ok=False, ran=ran))
         ms = (self._clock.monotonic() - started) * 1000
         return Outcome(stored, error is None, error, ms, result.speech if error is None else None)
 
@@ -188,8 +191,10 @@ class FunctionExecutor:
         checked = tool.validate(arguments)
         self._permit_by_hand(tool, arguments, context, consent)
         if tool.effect != "memory" or not once:
-            return self._text(self._run(tool, context, checked))
+            return self._text(self._run(tool, _prepared(tool, context, checked), checked))
         key = f"{ONCE}{once}"
+        if not self.answered(once):
+            context = _prepared(tool, context, checked)
         with self._database.transaction():
             if stored := self._database.meta(key):
                 return str(json.loads(stored))
@@ -352,6 +357,12 @@ def _request(
     return ApprovalRequest(
         context.agent, context.turn, id, tool.name, arguments, tool.effect, about
     )
+
+
+def _prepared(tool: Tool, context: ToolContext, arguments: dict[str, object]) -> ToolContext:
+    if tool.before is None:
+        return context
+    return replace(context, prepared=tool.before(context, **arguments))
 
 
 def _env(tool: Tool) -> dict[str, str]:

@@ -33,6 +33,7 @@ WORK: Mapping[str, tuple[str, ...]] = {
     "ask_user": ("ask_user",),
     "facts": ("fact_add", "fact_close", "fact_search", "fact_history"),
     "episodes": ("episode_search",),
+    "skills": ("skill_save", "skill_search", "skill_run"),
     "timers": ("schedule", "cancel_schedule", "schedules_list"),
 }
 ALL_GROUPS: Mapping[str, tuple[str, ...]] = {**GROUPS, **WORK}

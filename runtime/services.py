@@ -15,6 +15,7 @@ from pagemind.runtime.fact import Direction, FactAdded, FactFound
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.skill import Checked, Draft, Offered, Skill
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +310,24 @@ class Episodes(Protocol):
 
     def search(self, situation: str, outcome: Result | None = None) -> list[Recalled]:
         """The most similar ones first, each approach with its outcome once."""
+
+
+class Skills(Protocol):
+    """What the agent has learned to do (skills.py)."""
+
+    def check(self, draft: Draft, cancel: CancelToken | None) -> Checked:
+        """Run the tests of a draft, before it is saved."""
+
+    def save(self, checked: Checked, turn: int) -> Skill:
+        """Active, waiting or refused, as it says."""
+
+    def search(self, task: str) -> list[Offered]:
+        """Those that are of use for a task, the best first."""
+
+    def run(
+        self, name: str, arguments: Mapping[str, Any], turn: int, cancel: CancelToken | None
+    ) -> str:
+        """What it returns. Raises ToolFailed."""
 
 
 class Shared(Protocol):

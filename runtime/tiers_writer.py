@@ -88,6 +88,10 @@ class TiersWriter(TiersReader):
             text, tags=tags, importance=importance, metadata=metadata, keeping=keeping
         )
 
+    def changed(self) -> None:
+        """Passages were changed beside this: have their rows written back."""
+        self._kick()
+
     def retire(self, number: int, *, reason: str) -> bool:
         """Hide a passage, recoverably; whether it was there."""
         changed = self.state.passages.set_status(

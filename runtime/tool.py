@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Pages,
         Recall,
         Shared,
+        Skills,
         Team,
         Timers,
     )
@@ -59,7 +60,8 @@ class ToolContext:
     holds the variables that it may see, and no others; `person` is who can be asked something, if
     somebody is there; `earlier` knows what a function answered before; `team` are the other agents,
     and `shared` the archives shared with them that it may write to; `episodes` is what was tried
-    in earlier turns, and `facts` what is known of whom.
+    in earlier turns, `facts` what is known of whom, `skills` what the agent has learned to do;
+    `prepared` is what the function's `before` came to.
     """
 
     agent: str
@@ -83,6 +85,8 @@ class ToolContext:
     timers: "Timers | None" = None
     episodes: "Episodes | None" = None
     facts: "Facts | None" = None
+    skills: "Skills | None" = None
+    prepared: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,8 @@ class Tool:
     foreign: bool = False
     seconds: float | None = TOOL_SECONDS  # that a call may take; None: it keeps to a time itself
     terms: "Terms | None" = None  # as the definition says; None: allowed without more
+    # Of an effect "memory": what takes its time, done before the transaction.
+    before: Callable[..., Any] | None = None
 
     @property
     def schema(self) -> ToolSchema:
@@ -215,15 +221,18 @@ def tool(
     *,
     foreign: bool = False,
     seconds: float | None = TOOL_SECONDS,
+    before: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., str | ToolResult]], Tool]:
     """Make a function a Tool. It may take `ctx: ToolContext`; the rest are the model's arguments.
-    A call that takes longer than `seconds` is given up (one with effect "memory" is not).
+    A call that takes longer than `seconds` is given up (one with effect "memory" is not). `before`
+    takes the same arguments; what it returns is the context's `prepared`.
 
     Raises TypeError for a function without a docstring or with an unannotated parameter.
     """
 
     def wrap(function: Callable[..., str | ToolResult]) -> Tool:
-        return make_tool(function, effect=effect, name=name, foreign=foreign, seconds=seconds)
+        made = make_tool(function, effect=effect, name=name, foreign=foreign, seconds=seconds)
+        return replace(made, before=before)
 
     return wrap
 

@@ -64,7 +64,7 @@ class Cli:
         for text in said:
             assert self("send", "ada", text).code == 0
 
-    def tell_much(self, turns: int = 40) -> None:
+    def tell_much(self, turns: int = 26) -> None:
         """Tell ada so much that pages leave the window."""
         with Runtime(self.home) as runtime:
             agent = runtime.agent("ada")

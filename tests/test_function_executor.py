@@ -276,3 +276,10 @@ def test_an_unknown_function_might_have_done_anything(kit: Kit) -> None:
     """Its effect is the world's."""
     assert kit.executor.effect("nonsense") == "world"
     assert kit.executor.effect("note") == "memory"
+
+
+def test_an_error_of_the_world_is_as_foreign_as_its_answer(kit: Kit) -> None:
+    """It may hold a stranger's text; that a call was not run is the runtime's own word."""
+    assert kit.run("crash").message.provenance.trust == 40
+    assert kit.run("add", '{"wrong": 1}').message.provenance.trust == 80
+    assert kit.run("note_and_fail", '{"key": "k"}').message.provenance.trust == 80

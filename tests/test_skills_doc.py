@@ -2,10 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
+from pagemind.runtime import settings
 from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.definition_parts import Skilling
 from pagemind.runtime.episode import FAILED_STOPS, RESULTS
+from pagemind.runtime.skill import SkillState
 
+ACCEPT = Skilling.model_fields["accept"].annotation
 DOC = (Path(__file__).resolve().parents[1] / "docs" / "skills.md").read_text(encoding="utf-8")
 
 
@@ -22,3 +27,15 @@ def test_every_outcome_and_stop_reason_stands_there() -> None:
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", DOC, re.MULTILINE))
     assert tuple(each for each in rows if each in RESULTS) == RESULTS
     assert set(FAILED_STOPS) <= set(re.findall(r"`(\w+)`", rows["failed"]))
+
+
+def test_every_state_and_rule_of_a_skill_stands_there() -> None:
+    """With the bounds that settings.py has."""
+    rows = dict(re.findall(r"^\| `(\w+)`(?: \(default\))? \| (.+) \|$", DOC, re.MULTILINE))
+    assert set(get_args(SkillState)) | set(get_args(ACCEPT)) <= set(rows)
+    assert f"failed {settings.SKILL_FAILURES} times in a row" in rows["demoted"]
+    assert f"of {settings.SKILL_TRIED} uses" in rows["demoted"]
+    assert settings.SKILL_LEAST == 0.5
+    assert f"trust below {settings.SUMMARY_TRUST}" in DOC.replace("\n", " ")
+    texts = re.findall(r"```yaml\n(.*?)```", DOC, re.DOTALL)
+    assert parse_definition(texts[1]).skills == Skilling()

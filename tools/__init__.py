@@ -30,6 +30,7 @@ from pagemind.tools.pages import page_find, page_in, page_pin, page_unpin
 from pagemind.tools.python import python
 from pagemind.tools.recall import recall_search
 from pagemind.tools.shell import shell
+from pagemind.tools.skills import skill_run, skill_save, skill_search
 from pagemind.tools.speech import send_message
 from pagemind.tools.timers import cancel_schedule, schedule, schedules_list
 from pagemind.tools.web import http_get
@@ -52,6 +53,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "ask_user": (ask_user,),
     "facts": (fact_add, fact_close, fact_search, fact_history),
     "episodes": (episode_search,),
+    "skills": (skill_save, skill_search, skill_run),
     "timers": (schedule, cancel_schedule, schedules_list),
 }
 

@@ -7,7 +7,7 @@ other is retired into it, with all its sources, and can be brought back.
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PagemindError
-from pagemind.runtime.facts import is_current
+from pagemind.runtime.fact import is_current
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import DEDUPE_ROWS, NEAR_MOST, NEAR_POOL, NEAR_SUPERSEDES

@@ -11,7 +11,8 @@ from functools import lru_cache
 
 from pagemind.runtime.clock import parse_rfc3339
 from pagemind.runtime.entity_names import plain
-from pagemind.runtime.facts import FactBook, is_current
+from pagemind.runtime.fact import is_current
+from pagemind.runtime.facts import FactBook
 from pagemind.runtime.passage import Facets, Passage, RecordKind
 from pagemind.runtime.relations import is_single, relation_of
 from pagemind.runtime.scope import ROOT, within

@@ -281,6 +281,11 @@ class Passages:
         )
         return [passage_of(row) for row in rows]
 
+    def of_kind(self, kind: RecordKind) -> list[Passage]:
+        """All of a kind, whatever became of them, the oldest first."""
+        rows = self._db.rows("SELECT * FROM passages WHERE kind = ? ORDER BY number", (kind,))
+        return [passage_of(row) for row in rows]
+
     def named(self, kind: RecordKind, scope: str, key: str) -> Passage | None:
         """The active record of a key in a scope that still holds."""
         row = self._db.one(

@@ -14,6 +14,8 @@ from cli_kit import PLAIN, Cli
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.facts import FactBook
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.skill import Draft
+from pagemind.runtime.skill_book import SkillBook
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 _ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| .*\|$")
@@ -106,6 +108,8 @@ def full(cli: Cli, told: Path) -> Cli:
     assert cli("memory", "insert", "ada", "--file", str(note), "--tag", "boat").code == 0
     with Runtime(cli.home) as runtime, runtime.writer("ada") as writer:
         FactBook(writer.state).add("Sam", "lives_in", "Lisbon")
+        draft = Draft.of("moor", "When the boat comes in.", "Fenders first.", None, "")
+        SkillBook(writer.state).save(draft, why="it waits", refused=False, trust=80, turn=1)
     return cli
 
 
@@ -123,6 +127,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory passages": ["memory", "passages", "ada"],
         "memory facts": ["memory", "facts", "ada"],
         "memory pages": ["memory", "pages", "ada"],
+        "memory skills": ["memory", "skills", "ada"],
         "memory pin": ["memory", "pin", "ada", "m1"],
         "inspect": ["inspect", "ada"],
         "models list": ["models", "list"],
