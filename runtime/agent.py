@@ -31,6 +31,7 @@ from pagemind.runtime.flush import Flushed
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.idle_gists import IdleGists
 from pagemind.runtime.intake import observation
+from pagemind.runtime.item_store import ItemStore
 from pagemind.runtime.keeping import Keeping, Kept
 from pagemind.runtime.lines_seen import LineSeen, lines_seen
 from pagemind.runtime.loop import Loop
@@ -80,6 +81,7 @@ class Agent:
         zone: tzinfo,
         background: bool,
         archival: ArchivalMemory,
+        items: ItemStore,
         shared_blocks: SharedCopies,
         team: Teamwork,
         engine: Search,
@@ -98,6 +100,7 @@ class Agent:
         self.zone = zone
         self._background = background
         self.archival = archival
+        self._items = items
         self.shared_blocks = shared_blocks
         self.team = team
         self.engine = engine
@@ -379,6 +382,11 @@ class Agent:
             return self.archival.for_person(document).insert(
                 text, tags=tags, importance=importance, metadata=metadata, keeping=keeping
             )
+
+    @property
+    def store(self) -> ItemStore:
+        """JSON values under a namespace and a key, as a person keeps them."""
+        return self._items.for_person(self._lock)
 
     def blocks(self) -> list[Block]:
         """Core memory as it is now; a shared block as others have left it."""

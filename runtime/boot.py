@@ -1,6 +1,7 @@
 """Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
@@ -23,6 +24,7 @@ from pagemind.runtime.function_executor import FunctionExecutor
 from pagemind.runtime.function_names import ALL_GROUPS, names
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.heartbeat import with_heartbeat
+from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.mcp.offered import KEY
@@ -196,6 +198,14 @@ def boot(
         written=written,
     )
 
+    shelf = Shelf(state, engine, written)
+    items = ItemStore(
+        lambda: nullcontext(shelf),
+        lambda: nullcontext(shelf),
+        sight=sight,
+        origin="model",
+    )
+
     team = seat(lambda: agent.follow_within())
 
     part_tokens = PartSize(state, room)
@@ -247,6 +257,7 @@ def boot(
             episodes=episodes if may.reads("episodic") else None,
             facts=may.facts(AgentFacts(state, turn=turn, written=written, sight=sight)),
             skills=skills if may.reads("procedural") else None,
+            store=items,
         )
 
     # The queue, and what folds its head into the summary.
@@ -348,6 +359,7 @@ def boot(
         zone=zone,
         background=background,
         archival=archival,
+        items=items,
         shared_blocks=copies,
         team=team,
         engine=engine,

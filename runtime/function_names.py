@@ -27,6 +27,7 @@ WORK: Mapping[str, tuple[str, ...]] = {
     ),
     "archives": ("archive_insert", "archive_edit", "archive_delete"),
     "agents": ("list_agents", "send_message_to", "send_message_to_all"),
+    "store": ("store_put", "store_get", "store_search", "store_delete", "store_list"),
     "http_get": ("http_get",),
     "python": ("python",),
     "shell": ("shell",),

@@ -18,6 +18,7 @@ from typing import Any, Self, TypedDict, Unpack
 from pagemind.runtime.archive import ArchiveReader, ArchiveWriter
 from pagemind.runtime.errors import BadFilter, NotFound, UserError
 from pagemind.runtime.filters import filters_of
+from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.keeping import Keeping, Kept
 from pagemind.runtime.memory_records import Added, Match, Matches, Near, Remembered, Version
 from pagemind.runtime.services import Hit, SearchResult
@@ -184,6 +185,22 @@ class Memory:
         if not versions:
             raise NotFound(f"there is no {id} in {self.scope!r}")
         return tuple(Version(v.version, v.value, v.at, v.author, v.reason) for v in versions)
+
+    @property
+    def store(self) -> ItemStore:
+        """JSON values under a namespace and a key, beside the memories."""
+
+        @contextmanager
+        def reading() -> Iterator[Shelf]:
+            reader = self._open()
+            yield Shelf(reader.state, reader.search)
+
+        @contextmanager
+        def writing() -> Iterator[Shelf]:
+            with self._writing() as writer:
+                yield Shelf(writer.state, writer.search, writer.kick)
+
+        return ItemStore(reading, writing)
 
     def count(self) -> int:
         """How many memories there are, deleted ones not counted."""

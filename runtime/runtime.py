@@ -27,6 +27,7 @@ from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.config import load as load_config
 from pagemind.runtime.definition import AgentDefinition, load_definition
 from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel, PagemindError
+from pagemind.runtime.item_store import ItemStore
 from pagemind.runtime.mcp.servers import Servers, open_servers
 from pagemind.runtime.memory import Memory
 from pagemind.runtime.model import Embedder, Model
@@ -658,6 +659,11 @@ class Runtime:
         Raises UnknownArchive with `create=False`, InvalidName.
         """
         return self.archives.memory(scope, create=create, embedding=embedding, wait=wait)
+
+    def store(self, scope: str, *, wait: float = ARCHIVE_WAIT_SECONDS) -> ItemStore:
+        """JSON values under a namespace and a key, in the shared archive of this name, which is
+        made on first use. `agent.store` is that of an agent."""
+        return self.memory(scope, wait=wait).store
 
     def export_agent(
         self,

@@ -57,4 +57,5 @@ class StateView:
     def count(self, tier: Tier) -> int:
         if tier == "recall":
             return self._state.journal.count()
-        return self._state.passages.count() if tier == "archival" else self._state.pages.count()
+        passages, pages = self._state.passages, self._state.pages
+        return passages.searched() if tier == "archival" else pages.count()

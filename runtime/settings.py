@@ -349,6 +349,12 @@ SCOPE_GUESS_LEVELS = 3  # that an inferred scope goes below the agent's own
 SCOPE_GUESS_LIKE = 8  # passages that are asked where they stand
 SCOPE_GUESS_NEAR = 0.4  # cosine from which one of them has a vote
 TTL_MOST_DAYS = 36_525  # a hundred years: longer is for ever
+STORE_KEY_CHARS = 200  # of the key of an item …
+STORE_VALUE_BYTES = 64 << 10  # … of its value as JSON …
+STORE_DEPTH = 32  # … and how deep that may be nested
+STORE_LIMIT = 10  # items of a search that does not say
+STORE_FILTERED = 1000  # items that pass a filter and are ranked by words
+STORE_REFRESH_FRACTION = 1 / 16  # of an item's time: a reading before that does not write
 FORGET_KEEP_IMPORTANCE = 8.0  # from which nothing goes cold for being unused
 
 # --- looking at all of it -----------------------------------------------------------------------

@@ -6,12 +6,14 @@ writes.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import ClassVar, Self
 
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.definition_parts import Searching
+from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.search_view import StateView
 from pagemind.runtime.state.state import State
@@ -83,6 +85,15 @@ class TiersReader:
         """Passages that mean nearly the same, those not in LanceDB yet among them: short ids and
         cosines, the closest first. Empty where no embedder works."""
         return self.search.near(text, limit)
+
+    @property
+    def items(self) -> ItemStore:
+        """JSON values under a namespace and a key; to be read."""
+
+        def reading() -> AbstractContextManager[Shelf]:
+            return nullcontext(Shelf(self.state, self.search))
+
+        return ItemStore(reading, reading)
 
     def _sources(self) -> Sequence[Source]:
         """What else a search of passages looks through."""

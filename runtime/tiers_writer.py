@@ -6,11 +6,13 @@ the state database and on its way to LanceDB, as in a turn.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import NotFound, PagemindError, SchemaTooNew, StorageError
+from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.passage import Passage
@@ -72,6 +74,15 @@ class TiersWriter(TiersReader):
             detail=agent,
             sight=sight,
         )
+
+    @property
+    def items(self) -> ItemStore:
+        """JSON values under a namespace and a key, as a person keeps them."""
+
+        def opened() -> AbstractContextManager[Shelf]:
+            return nullcontext(Shelf(self.state, self.search, self._kick))
+
+        return ItemStore(opened, opened, sight=self.sight)
 
     def insert(
         self,
@@ -191,6 +202,10 @@ class TiersWriter(TiersReader):
             missing = status.missing_vectors
             self._kick()
             pause.wait(_POLL_SECONDS * 8)
+
+    def kick(self) -> None:
+        """Something was changed beside these functions: it has to go to the tiers."""
+        self._kick()
 
     def _kick(self) -> None:
         self._write_back.kick(self._key)

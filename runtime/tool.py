@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from pagemind.runtime.cancel import CancelToken
     from pagemind.runtime.earlier import Earlier
+    from pagemind.runtime.item_store import ItemStore
     from pagemind.runtime.person import Person
     from pagemind.runtime.services import (
         Archival,
@@ -60,8 +61,8 @@ class ToolContext:
     holds the variables that it may see, and no others; `person` is who can be asked something, if
     somebody is there; `earlier` knows what a function answered before; `team` are the other agents,
     and `shared` the archives shared with them that it may write to; `episodes` is what was tried
-    in earlier turns, `facts` what is known of whom, `skills` what the agent has learned to do;
-    `prepared` is what the function's `before` came to.
+    in earlier turns, `facts` what is known of whom, `skills` what the agent has learned to do,
+    `store` its JSON values under keys; `prepared` is what the function's `before` came to.
     """
 
     agent: str
@@ -87,6 +88,7 @@ class ToolContext:
     facts: "Facts | None" = None
     skills: "Skills | None" = None
     prepared: Any = None
+    store: "ItemStore | None" = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ FLOORS: dict[int, str] = {
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
           image_header trace_file config exchange mcp_use recurrence scope profile profile_path
           profile_schema profile_outline memory_kinds importance
-          json_reply sight keeping memory_bounds scope_guess""",
+          json_reply sight keeping memory_bounds scope_guess item""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """sources lineage_walk why summarizer gist_writer idle_gists flush
@@ -36,7 +36,8 @@ FLOORS: dict[int, str] = {
           entity_resolver facts fact_search fact_placing agent_facts
           core_editor attachment page_reader page_finder passage_reader part_size pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
-          ingest tiers_reader tiers_writer memory_records archive memory archives agent_archives
+          ingest tiers_reader tiers_writer memory_records archive memory item_store archives
+          agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine episodes fingerprint timers permitted related
           skill_book skills""",

@@ -32,6 +32,13 @@ from pagemind.tools.recall import recall_search
 from pagemind.tools.shell import shell
 from pagemind.tools.skills import skill_run, skill_save, skill_search
 from pagemind.tools.speech import send_message
+from pagemind.tools.store import (
+    store_delete,
+    store_get,
+    store_list,
+    store_put,
+    store_search,
+)
 from pagemind.tools.timers import cancel_schedule, schedule, schedules_list
 from pagemind.tools.web import http_get
 
@@ -47,6 +54,7 @@ GROUPS: dict[str, tuple[Tool, ...]] = {
     "files": (read_file, list_files, grep_files, read_document, write_file, edit_file),
     "archives": (archive_insert, archive_edit, archive_delete),
     "agents": (list_agents, send_message_to, send_message_to_all),
+    "store": (store_put, store_get, store_search, store_delete, store_list),
     "http_get": (http_get,),
     "python": (python,),
     "shell": (shell,),

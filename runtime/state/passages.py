@@ -360,6 +360,15 @@ class Passages:
     def count(self) -> int:
         return self._db.number("SELECT count(*) FROM passages WHERE status = 'active'")
 
+    def searched(self) -> int:
+        """How many a search looks through that asks for nothing special: what has a shelf of its
+        own is left out."""
+        shelved = self._db.number(
+            "SELECT count(*) FROM passages WHERE status = 'active'"
+            " AND kind IN ('episode', 'skill', 'item') AND kind <> 'note'"
+        )
+        return self.count() - shelved
+
     def scopes(self) -> list[str]:
         """Every scope below the root that something active stands in, by name."""
         rows = self._db.rows(

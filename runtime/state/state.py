@@ -15,6 +15,7 @@ from pagemind.runtime.state.documents import Documents
 from pagemind.runtime.state.entities import Entities
 from pagemind.runtime.state.facts import Facts
 from pagemind.runtime.state.history import History
+from pagemind.runtime.state.items import Items
 from pagemind.runtime.state.journal import Journal
 from pagemind.runtime.state.lineage import Lineage
 from pagemind.runtime.state.links import Links
@@ -56,6 +57,7 @@ class State:
         self.facts = Facts(self.database)
         self.changes = Changes(self.database, clock)
         self.segments = Segments(self.database, clock)
+        self.items = Items(self.database)
         self.tallies = Tallies(self.database, clock)
         self.blobs = Blobs(folder)
         self.outbox = StateOutbox(self.database, self.journal, self.passages, self.pages)
