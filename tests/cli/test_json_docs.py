@@ -109,6 +109,8 @@ def full(cli: Cli, told: Path) -> Cli:
     with Runtime(cli.home) as runtime, runtime.writer("ada") as writer:
         FactBook(writer.state).add("Sam", "lives_in", "Lisbon")
         draft = Draft.of("moor", "When the boat comes in.", "Fenders first.", None, "")
+        what = {"state": "pending", "seq": 0, "trust": 80, "sources": ["m1"]}
+        writer.state.changes.add("extract", "add", {"text": "Sam has a boat."}, **what)
         SkillBook(writer.state).save(draft, why="it waits", refused=False, trust=80, turn=1)
     return cli
 
@@ -139,6 +141,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "observe": ["observe", "ada", "It rains.", "--source", "weather"],
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory compact": ["memory", "compact", "ada"],
+        "memory review": ["memory", "review", "ada"],
         "memory why": ["memory", "why", "ada", "a1"],
         "memory sleep": ["memory", "sleep", "ada"],
         "agents accept": ["agents", "accept", "ada"],

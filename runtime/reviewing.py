@@ -1,0 +1,190 @@
+"""Reviewing: planned changes as a person sees them and decides on them, whatever they change.
+
+Records are decided on in sleep/review.py, skills in their book, instructions where they are kept,
+blocks here. Each decision is one transaction; whoever calls holds the agent.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pagemind.runtime.clock import rfc3339
+from pagemind.runtime.core_editor import CoreEditor
+from pagemind.runtime.errors import NotFound, RecordChanged, UserError
+from pagemind.runtime.sleep import review as records
+from pagemind.runtime.sleep.apply import RECORD_OPS
+from pagemind.runtime.state.changes import STATES, Change, ChangeState
+from pagemind.runtime.state.state import State
+
+WAITING: tuple[ChangeState, ...] = ("pending", "dead")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A change, and the texts before and after it: "" for what is not there."""
+
+    change: Change
+    before: str
+    after: str
+
+    def as_json(self) -> dict[str, Any]:
+        """An item of `memory review`."""
+        change = self.change
+        return {
+            "id": change.short_id,
+            "job": change.job,
+            "op": change.op,
+            "target": change.target,
+            "state": change.state,
+            "why": change.why,
+            "error": change.error,
+            "before": self.before,
+            "after": self.after,
+            "sources": list(change.sources),
+            "trust": change.trust,
+            "result": change.result,
+            "at": rfc3339(change.at),
+            "decided_at": rfc3339(change.decided_at) if change.decided_at else None,
+            "decided_by": change.decided_by,
+        }
+
+
+class Reviewing:
+    """Of one agent. `editor` writes blocks on a person's behalf; `by` is who decides."""
+
+    def __init__(self, state: State, editor: Callable[[], CoreEditor], by: str = "user") -> None:
+        self._state = state
+        self._editor = editor
+        self._by = by
+
+    def list(self, states: Sequence[ChangeState] = WAITING) -> list[Seen]:
+        """The oldest first."""
+        return [self.seen(each) for each in self._state.changes.in_state(*states)]
+
+    def find(self, id: str) -> Change:
+        """The change of an id such as c12. Raises NotFound."""
+        written = id.strip().lower().removeprefix("c")
+        found = self._state.changes.get(int(written)) if written.isdecimal() else None
+        if found is None:
+            raise NotFound(
+                f"there is no change {id!r}", hint="`memory review` lists them: c1, c2 …"
+            )
+        return found
+
+    def seen(self, change: Change) -> Seen:
+        """With its texts. Of one that is made, those of when it was planned."""
+        text = str(change.body.get("text") or "")
+        if change.op == "skill":
+            return Seen(change, "", f"{change.body.get('name')}: {change.body.get('body', '')}")
+        if change.op in ("block", "prompt"):
+            before, after = change.body.get("before"), change.body.get("after")
+            return Seen(change, str(before or ""), str(after or ""))
+        before = self._before(change)
+        return Seen(change, before, "" if change.op == "delete" else str(_planned(change) or text))
+
+    def _before(self, change: Change) -> str:
+        if not change.target.startswith("a"):
+            return ""
+        number = int(change.target[1:])
+        if change.base is not None:
+            then = self._state.passages.version(number, change.base)
+            if then is not None:
+                return then.text
+        now = self._state.passages.get([number]).get(number)
+        return now.text if now else ""
+
+    def approve(self, id: str) -> Seen:
+        """Make a change that waits. Raises UserError, RecordChanged."""
+        change = self._waiting(id)
+        if change.op in RECORD_OPS:
+            records.approve(self._state, change.number, self._by)
+        elif change.op == "block":
+            self._approve_block(change)
+        else:
+            raise UserError(f"{change.short_id} is a change of a {change.op or 'candidate'}")
+        return self.seen(self.find(id))
+
+    def reject(self, id: str) -> Seen:
+        """It is never made. Raises UserError."""
+        change = self.find(id)
+        records.reject(self._state, change.number, self._by)
+        return self.seen(self.find(id))
+
+    def reword(self, id: str, text: str) -> Seen:
+        """Keep it in other words, when it is approved. Raises UserError."""
+        change = self._waiting(id)
+        if change.op == "block":
+            raise UserError(f"{change.short_id} is a change of a block: approve it and edit that")
+        records.reword(self._state, change.number, text, self._by)
+        return self.seen(self.find(id))
+
+    def retry(self, id: str) -> Seen:
+        """Try what was put aside anew, at the next sleep. Raises UserError."""
+        change = self.find(id)
+        records.retry(self._state, change.number)
+        return self.seen(self.find(id))
+
+    def undo(self, id: str) -> Seen:
+        """Take a change back that was made. Raises UserError, RecordChanged."""
+        change = self.find(id)
+        if change.op == "block":
+            self._undo_block(change)
+        else:
+            records.undo(self._state, change.number, self._by)
+        return self.seen(self.find(id))
+
+    def _waiting(self, id: str) -> Change:
+        change = self.find(id)
+        if change.state != "pending":
+            raise UserError(
+                f"{change.short_id} is {change.state}, and does not wait",
+                hint="`memory review` lists what waits",
+            )
+        return change
+
+    def _approve_block(self, change: Change) -> None:
+        state = self._state
+        with state.database.transaction():
+            label, base = change.target, change.base
+            now = next((each for each in state.blocks.all() if each.label == label), None)
+            if now is None or (base is not None and now.version != base):
+                raise RecordChanged(
+                    f"{label} is not in the version that {change.short_id} was planned on",
+                    hint="reject it; the worker plans anew",
+                )
+            self._editor().replace(label, str(change.body["after"]), reason=change.short_id)
+            result = f"{label}@{now.version + 1}"
+            state.changes.settle(change.number, "applied", by=self._by, result=result)
+
+    def _undo_block(self, change: Change) -> None:
+        if change.state != "applied":
+            raise UserError(f"{change.short_id} is {change.state}, not applied")
+        label, _, version = change.result.partition("@")
+        now = next((each for each in self._state.blocks.all() if each.label == label), None)
+        if now is None or str(now.version) != version:
+            raise RecordChanged(
+                f"{label} has changed since {change.short_id}",
+                hint="`pagemind memory restore` gives a block any of its versions",
+            )
+        with self._state.database.transaction():
+            self._editor().restore(label, now.version - 1)
+            self._state.changes.settle(
+                change.number, "rejected", by=self._by, result=change.result, error="undone"
+            )
+
+
+def _planned(change: Change) -> str:
+    """The text of an update."""
+    plan = change.body.get("plan")
+    return str(plan.get("text") or "") if isinstance(plan, dict) else ""
+
+
+def states_of(names: Sequence[str]) -> tuple[ChangeState, ...]:
+    """States by their names. Raises UserError."""
+    found = tuple(state for state in STATES if state in names)
+    if len(found) != len(set(names)):
+        raise UserError(
+            f"there is no state {', '.join(sorted(set(names) - set(STATES)))}",
+            hint=f"states are {', '.join(STATES)}",
+        )
+    return found

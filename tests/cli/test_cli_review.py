@@ -1,0 +1,70 @@
+"""`memory review`: planned changes are seen as diffs and decided on by id."""
+
+import pytest
+from cli_kit import Cli
+
+from pagemind.runtime.runtime import Runtime
+
+
+@pytest.fixture
+def waiting(cli: Cli) -> Cli:
+    """ada knows a note and a block, and her worker would change both; one change is put aside."""
+    cli.ada("Hello.")
+    assert cli("memory", "insert", "ada", "Sam lives in Lisbon.").code == 0
+    with Runtime(cli.home) as runtime, runtime.writer("ada") as writer:
+        changes = writer.state.changes
+        body = {"text": "Sam lives in Porto\u200b.", "plan": {"text": "Sam lives in Porto\u200b."}}
+        plan = {"state": "pending", "seq": 0, "trust": 100, "sources": ["m1"]}
+        changes.add("consolidate", "update", body, target="a1", base=1, why="he moved", **plan)
+        block = {"before": "", "after": "Lives in Porto."}
+        changes.add("promote", "block", block, target="human", base=1, **plan)
+        dead = changes.add("extract", "", {}, state="candidate", seq=0, trust=100)
+        changes.failed(dead.number, "the model answered in prose", most=1)
+    return cli
+
+
+def test_what_waits_is_seen_as_a_diff(waiting: Cli) -> None:
+    """With the reason, the sources and every character."""
+    shown = waiting("memory", "review", "ada").out
+    assert "c1  consolidate: update a1" in shown
+    assert "- Sam lives in Lisbon." in shown
+    assert "+ Sam lives in Porto⟨U+200B⟩." in shown
+    assert "why: he moved" in shown
+    assert "error: the model answered in prose" in shown
+    ran = waiting("memory", "review", "ada", "--json")
+    assert [each["id"] for each in ran.json["items"]] == ["c1", "c2", "c3"]
+
+
+def test_changes_are_decided_on_by_id(waiting: Cli) -> None:
+    """Made, taken back, rejected, tried anew; each says what became of it."""
+    assert waiting("memory", "review", "ada", "c1", "--reword", "Sam lives in Porto.").code == 0
+    assert "c1 is made" in waiting("memory", "review", "ada", "c1", "--approve").err
+    assert "Sam lives in Porto." in waiting("memory", "passages", "ada").out
+    assert waiting("memory", "review", "ada", "c2", "--approve").code == 0
+    assert "Lives in Porto." in waiting("memory", "blocks", "ada").out
+    assert waiting("memory", "review", "ada", "c1", "c2", "--undo").code == 0
+    assert "Sam lives in Lisbon." in waiting("memory", "passages", "ada").out
+    assert "Lives in Porto." not in waiting("memory", "blocks", "ada").out
+    assert "to be tried anew" in waiting("memory", "review", "ada", "c3", "--retry").err
+    states = waiting("memory", "review", "ada", "c1", "c2", "c3", "--json").json["items"]
+    assert [each["state"] for each in states] == ["rejected", "rejected", "candidate"]
+
+
+def test_what_cannot_be_decided_is_said(waiting: Cli) -> None:
+    """One line, and nothing is changed."""
+    for words, why in (
+        (("c9", "--approve"), "there is no change 'c9'"),
+        (("x", "--approve"), "there is no change 'x'"),
+        (("c3", "--approve"), "c3 is dead, and does not wait"),
+        (("c1", "--undo"), "c1 is pending, not applied"),
+        (("--approve",), "of changes that are named"),
+        (("c1", "--approve", "--reject"), "say one thing"),
+        (("--state", "waiting"), "there is no state waiting"),
+    ):
+        ran = waiting("memory", "review", "ada", *words)
+        assert (ran.code, why in ran.err) == (1, True), ran.err
+    with Runtime(waiting.home) as runtime, runtime.writer("ada") as writer:
+        writer.write_block("human", "Likes tea.")
+    ran = waiting("memory", "review", "ada", "c2", "--approve")
+    assert "human is not in the version that c2 was planned on" in ran.err
+    assert "Likes tea." in waiting("memory", "blocks", "ada").out
