@@ -11,6 +11,8 @@ from typing import Any
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
+from pagemind.runtime.skill import Skill
+from pagemind.runtime.skill_book import SkillBook
 from pagemind.runtime.sleep import review as records
 from pagemind.runtime.sleep.apply import RECORD_OPS
 from pagemind.runtime.state.changes import STATES, Change, ChangeState
@@ -100,6 +102,9 @@ class Reviewing:
             records.approve(self._state, change.number, self._by)
         elif change.op == "block":
             self._approve_block(change)
+        elif change.op == "skill":
+            book, skill = self._skill(change)
+            book.approve(skill, by=self._by, why="a person approved it")
         else:
             raise UserError(f"{change.short_id} is a change of a {change.op or 'candidate'}")
         return self.seen(self.find(id))
@@ -107,14 +112,21 @@ class Reviewing:
     def reject(self, id: str) -> Seen:
         """It is never made. Raises UserError."""
         change = self.find(id)
-        records.reject(self._state, change.number, self._by)
+        if change.op == "skill" and change.state == "pending":
+            book, skill = self._skill(change)
+            book.refuse(skill, by=self._by)
+        else:
+            records.reject(self._state, change.number, self._by)
         return self.seen(self.find(id))
 
     def reword(self, id: str, text: str) -> Seen:
         """Keep it in other words, when it is approved. Raises UserError."""
         change = self._waiting(id)
-        if change.op == "block":
-            raise UserError(f"{change.short_id} is a change of a block: approve it and edit that")
+        if change.op not in RECORD_OPS:
+            raise UserError(
+                f"{change.short_id} is a change of a {change.op}, which has no other words",
+                hint="approve or reject it; what comes of it can be edited",
+            )
         records.reword(self._state, change.number, text, self._by)
         return self.seen(self.find(id))
 
@@ -141,6 +153,13 @@ class Reviewing:
                 hint="`memory review` lists what waits",
             )
         return change
+
+    def _skill(self, change: Change) -> tuple[SkillBook, Skill]:
+        book = SkillBook(self._state)
+        found = book.of([int(change.target[1:])])
+        if not found:
+            raise UserError(f"the skill of {change.short_id} is not there any more")
+        return book, found[0]
 
     def _approve_block(self, change: Change) -> None:
         state = self._state

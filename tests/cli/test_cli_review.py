@@ -4,6 +4,8 @@ import pytest
 from cli_kit import Cli
 
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.skill import Draft
+from pagemind.runtime.skill_book import SkillBook
 
 
 @pytest.fixture
@@ -68,3 +70,19 @@ def test_what_cannot_be_decided_is_said(waiting: Cli) -> None:
     ran = waiting("memory", "review", "ada", "c2", "--approve")
     assert "human is not in the version that c2 was planned on" in ran.err
     assert "Likes tea." in waiting("memory", "blocks", "ada").out
+
+
+def test_a_skill_that_waits_is_a_change_like_others(cli: Cli) -> None:
+    """Approved, it is active."""
+    cli.ada("Hello.")
+    with Runtime(cli.home) as runtime, runtime.writer("ada") as writer:
+        book = SkillBook(writer.state)
+        for name in ("moor", "sail"):
+            draft = Draft.of(name, "When the boat comes in.", "Fenders first.", None, "")
+            book.ask(book.save(draft, why="it waits", refused=False, trust=80, turn=1))
+    assert "+ moor: Fenders first." in cli("memory", "review", "ada").out
+    assert cli("memory", "review", "ada", "c1", "--approve").code == 0
+    assert cli("memory", "review", "ada", "c2", "--reject").code == 0
+    with Runtime(cli.home) as runtime, runtime.reader("ada") as reader:
+        states = {each.name: each.state for each in SkillBook(reader.state).all()}
+    assert states == {"moor": "active", "sail": "refused"}
