@@ -1,5 +1,5 @@
 """What an agent remembers, as the JSON answers of contract.md: blocks, passages, their versions,
-pages. The command line and HTTP share them."""
+pages, topics. The command line and HTTP share them."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -194,6 +194,30 @@ def page_json(page: Page, marks: PageMarks) -> dict[str, Any]:
         "pinned": not page.level and page.number in marks.pinned,
         "prefetched": not page.level and page.number in marks.prefetched,
     }
+
+
+def segments_json(state: State, now: datetime, *, hidden: bool = False) -> Items:
+    """Items of `memory segments`: those in view, or all, the warmest first. One whose pages were
+    all taken back is left out."""
+    found = [
+        (each, state.segments.pages(each.number)) for each in state.segments.all(hidden=hidden)
+    ]
+    items = [
+        {
+            "id": each.short_id,
+            "gist": each.gist,
+            "keywords": list(each.keywords),
+            "pages": [f"p{number}" for number in pages],
+            "new": max(0, each.length - each.promoted_length),
+            "visits": each.visits,
+            "heat": round(each.heat(now), 3),
+            "last_visit": rfc3339(each.last_visit),
+            "hidden": each.hidden,
+        }
+        for each, pages in found
+        if pages
+    ]
+    return sorted(items, key=lambda item: -float(item["heat"]))
 
 
 def find_page(reader: AgentReader, written: str) -> Page:

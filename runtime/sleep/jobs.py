@@ -11,6 +11,7 @@ from pagemind.runtime.sleep.job import Job
 from pagemind.runtime.sleep.link import Link
 from pagemind.runtime.sleep.rate import Rate
 from pagemind.runtime.sleep.reflect import Reflect
+from pagemind.runtime.sleep.segments import Segmenting
 
 
 def jobs_of(spec: Sleeping) -> list[Job]:
@@ -22,6 +23,7 @@ def jobs_of(spec: Sleeping) -> list[Job]:
         EpisodesJob(),
         Rate(),
         Link(),
+        Segmenting(),
         Fallen(),
         Reflect(),
     ]

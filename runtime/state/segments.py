@@ -1,14 +1,17 @@
 """Segments on disk: pages of one topic, and how warm they are (after MemoryOS, arXiv 2506.06326).
 
 A page is in one segment at most. Hidden segments are out of the mid-term view; their pages stay.
+Heat is never stored: it falls by itself where nobody comes.
 """
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
+from pagemind.runtime.settings import SEGMENT_MEMORY_SECONDS
 from pagemind.runtime.state.database import Database, Row
 
 
@@ -29,6 +32,13 @@ class Segment:
     @property
     def short_id(self) -> str:
         return f"seg{self.number}"
+
+    def heat(self, at: datetime) -> float:
+        """How warm it is at a time: visits and pages since it was last promoted, and how lately
+        somebody came."""
+        ago = max(0.0, (at - self.last_visit).total_seconds())
+        new = self.length - self.promoted_length
+        return self.visits + new + math.exp(-ago / SEGMENT_MEMORY_SECONDS)
 
 
 class Segments:
@@ -99,14 +109,27 @@ class Segments:
         return [_segment(row) for row in rows]
 
     def pages(self, number: int) -> list[int]:
+        """Those of the current line, in the order in which they joined."""
         rows = self._db.rows(
-            "SELECT page FROM segment_pages WHERE segment = ? ORDER BY page", (number,)
+            "SELECT s.page FROM segment_pages s JOIN pages p ON p.kind = 'page' AND p.number ="
+            " s.page AND p.live WHERE s.segment = ? ORDER BY s.page",
+            (number,),
         )
         return [row["page"] for row in rows]
 
-    def last_page(self) -> int:
-        """The newest page that is in a segment; 0 for none."""
-        return self._db.number("SELECT coalesce(max(page), 0) FROM segment_pages")
+    def of_pages(self, pages: Sequence[int]) -> dict[int, int]:
+        """The segment of each page that is in one."""
+        rows = self._db.rows_in("SELECT * FROM segment_pages WHERE page", pages)
+        return {row["page"]: row["segment"] for row in rows}
+
+    def unplaced(self, limit: int) -> list[int]:
+        """Pages of the current line that are in no segment yet, the oldest first."""
+        rows = self._db.rows(
+            "SELECT number FROM pages WHERE kind = 'page' AND live"
+            " AND number NOT IN (SELECT page FROM segment_pages) ORDER BY number LIMIT ?",
+            (limit,),
+        )
+        return [row["number"] for row in rows]
 
 
 def _segment(row: Row) -> Segment:

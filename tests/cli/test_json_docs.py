@@ -144,6 +144,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory review": ["memory", "review", "ada"],
         "memory why": ["memory", "why", "ada", "a1"],
         "memory sleep": ["memory", "sleep", "ada"],
+        "memory segments": ["memory", "segments", "ada"],
         "agents accept": ["agents", "accept", "ada"],
         "agents good": ["agents", "good", "ada", "it listened"],
         "memory forget": ["memory", "forget", "ada", "a1", "--dry-run"],
