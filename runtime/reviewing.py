@@ -11,7 +11,7 @@ from typing import Any
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
-from pagemind.runtime.skill import Skill
+from pagemind.runtime.skill import Skill, skill_of
 from pagemind.runtime.skill_book import SkillBook
 from pagemind.runtime.sleep import review as records
 from pagemind.runtime.sleep.apply import RECORD_OPS
@@ -155,11 +155,11 @@ class Reviewing:
         return change
 
     def _skill(self, change: Change) -> tuple[SkillBook, Skill]:
-        book = SkillBook(self._state)
-        found = book.of([int(change.target[1:])])
+        record = self._state.passages.get([int(change.target[1:])])
+        found = [skill for each in record.values() if (skill := skill_of(each)) is not None]
         if not found:
             raise UserError(f"the skill of {change.short_id} is not there any more")
-        return book, found[0]
+        return SkillBook(self._state), found[0]
 
     def _approve_block(self, change: Change) -> None:
         state = self._state
