@@ -13,19 +13,19 @@ from typing import Any, Final, get_args
 
 from pagemind.runtime.errors import BadFilter, UserError
 from pagemind.runtime.message import Origin, clean_text
-from pagemind.runtime.passage import STANDINGS
+from pagemind.runtime.passage import KINDS, ORDINARY, STANDINGS, RecordKind
 from pagemind.runtime.scope import scope_of
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import SEARCH_FILTER_VALUES
-from pagemind.runtime.when import parse_span
+from pagemind.runtime.when import Span, last_moment, parse_span
 
 KEYS: Final = (
     *("role", "speaker", "start", "end", "tags", "any_tags"),
     *("importance", "importance_from", "importance_to", "origins", "ids"),
-    *("scopes", "viewer", "standings"),
+    *("scopes", "viewer", "standings", "kinds", "as_of"),
 )
 _ALIASES = {"tag": "tags", "any_tag": "any_tags", "origin": "origins", "id": "ids"}
-_ALIASES |= {"scope": "scopes", "standing": "standings"}
+_ALIASES |= {"scope": "scopes", "standing": "standings", "kind": "kinds"}
 _ROLES: Final = {
     **{"user": "user", "human": "user", "assistant": "assistant", "agent": "assistant"},
     **{"tool": "tool", "function": "tool"},
@@ -38,13 +38,15 @@ def filters_of(given: Mapping[str, Any], now: datetime) -> SearchFilters:
     """Filters from keyword arguments or JSON; None and "" mean no restriction.
 
     `now` is in the agent's time zone: `start` and `end` are dates as people write them, whole local
-    days, both included (or aware datetimes: exact, the end excluded). `importance` is 7, "7-9" or
-    "-3". Raises BadFilter.
+    days, both included (or aware datetimes: exact, the end excluded). `as_of` asks how
+    things stood at the end of a day, or stand now. `importance` is 7, "7-9" or "-3". Raises
+    BadFilter.
     """
     assert now.tzinfo is not None
     known = {_key(key): value for key, value in given.items() if value not in (None, "")}
     start, end = _period(known, now)
     low, high = _importance(known)
+    kinds = _kinds(known.get("kinds"))
     return SearchFilters(
         role=_role(known.get("role")),
         speaker=_text("speaker", known.get("speaker")),
@@ -58,7 +60,9 @@ def filters_of(given: Mapping[str, Any], now: datetime) -> SearchFilters:
         ids=tuple(short_id(each) for each in _texts("ids", known.get("ids"))),
         scopes=_scopes(known.get("scopes")),
         viewer=_text("viewer", known.get("viewer")),
-        standings=_standings(known.get("standings")),
+        standings=_standings(known.get("standings"), kinds),
+        kinds=kinds,
+        as_of=_then(known.get("as_of"), now),
     )
 
 
@@ -91,7 +95,9 @@ def _period(given: Mapping[str, Any], now: datetime) -> tuple[datetime | None, d
     return first, last
 
 
-def _moment(key: str, value: Any, now: datetime) -> datetime | None:
+def _moment(key: str, value: Any, now: datetime, name: str = "") -> datetime | None:
+    """A `start` or `end`; the filter is called `name` where that is another."""
+    name = name or key
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, datetime):
@@ -100,11 +106,11 @@ def _moment(key: str, value: Any, now: datetime) -> datetime | None:
         whole = datetime(value.year, value.month, value.day, tzinfo=now.tzinfo)
         return whole if key == "start" else whole + timedelta(days=1)
     if not isinstance(value, str):
-        raise BadFilter(f"{key} is a date such as 2026-05-08, not {_short(value)}")
+        raise BadFilter(f"{name} is a date such as 2026-05-08, not {_short(value)}")
     try:
         span = parse_span(value, now)
     except ValueError as error:
-        raise BadFilter(f"{key}: {error}") from None
+        raise BadFilter(f"{name}: {error}") from None
     return span.start if key == "start" else span.end
 
 
@@ -168,12 +174,32 @@ def _scopes(value: Any) -> tuple[str, ...]:
         raise BadFilter(f"{error.message}; {error.hint}") from None
 
 
-def _standings(value: Any) -> tuple[str, ...]:
+def _kinds(value: Any) -> tuple[RecordKind, ...]:
+    kinds = {each.lower() for each in _texts("kinds", value)}
+    for each in kinds:
+        if each not in KINDS:
+            raise BadFilter(f"{_short(each)} is not a kind; kinds: {_listed(KINDS)}")
+    return tuple(kind for kind in KINDS if kind in kinds)
+
+
+def _then(value: Any, now: datetime) -> datetime | None:
+    """How things stood is asked at the end of a day; of today, now."""
+    first = _moment("start", value, now, "as_of")
+    if first is None or isinstance(value, datetime):
+        return first
+    last = _moment("end", value, now, "as_of")
+    assert last is not None
+    return last_moment(Span(first, last), now)
+
+
+def _standings(value: Any, kinds: tuple[RecordKind, ...]) -> tuple[str, ...]:
+    """The active ones where nothing is said; of kinds with a shelf of their own, that."""
     standings = tuple(each.lower() for each in _texts("standings", value))
     for each in standings:
         if each not in STANDINGS:
             raise BadFilter(f"{_short(each)} is not a standing; standings: {_listed(STANDINGS)}")
-    return standings or ("active",)
+    shelves = tuple(kind for kind in kinds if kind not in ORDINARY)
+    return standings or ("active", *shelves)
 
 
 def _text(key: str, value: Any) -> str | None:

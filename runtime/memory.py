@@ -51,6 +51,8 @@ class Filters(TypedDict, total=False):
     scope: str | Sequence[str]  # in one of these, or below it
     viewer: str  # as this one sees it: what is private to others is left out
     standing: str | Sequence[str]  # active, or what is cold, past or pending
+    kind: str | Sequence[str]  # note, fact, insight …
+    as_of: When  # what was true in the world then
 
 
 class Memory:

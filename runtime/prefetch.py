@@ -16,7 +16,7 @@ from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.main_context import Prefetched
 from pagemind.runtime.message import TRUST
 from pagemind.runtime.models.plain_talk import content
-from pagemind.runtime.services import Hit, SearchFilters, SearchResult
+from pagemind.runtime.services import Hit, SearchFilters, SearchResult, validity_of
 from pagemind.runtime.settings import (
     PREFETCH_BESIDE,
     PREFETCH_LINE_MIN_TOKENS,
@@ -182,10 +182,11 @@ class Prefetcher:
         stands in a fence of its own, with where it came from."""
         when = hit.said_at.astimezone(self._zone).strftime(" %Y-%m-%d") if hit.said_at else ""
         who = f" {_one_line(hit.speaker or hit.role)}:" if hit.tier == "recall" else ""
-        start, end = f"{hit.id}{when}{who} ", ""
+        true = validity_of(hit, self._zone)
+        start, end = f"{hit.id}{when}{who} ", f" {true}" if true else ""
         if _trust(hit) < SUMMARY_TRUST:
             source = quoteattr(_unfenced(_one_line(hit.source)[:_SOURCE_CHARS]))
-            start, end = f'<data origin="{hit.origin}" source={source}>\n{start}', "\n</data>"
+            start, end = f'<data origin="{hit.origin}" source={source}>\n{start}', f"{end}\n</data>"
         room = tokens - self._count(start + end)
         text = _unfenced(_one_line(hit.text))
         if room < min(PREFETCH_LINE_MIN_TOKENS, self._count(text)):

@@ -134,4 +134,9 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "in_context": hit.in_context,
         "piece": hit.part,
         "pieces": hit.parts,
+        "kind": hit.kind,
+        "scope": hit.scope,
+        "valid_from": rfc3339(hit.valid_from) if hit.valid_from else None,
+        "valid_to": rfc3339(hit.valid_to) if hit.valid_to else None,
+        "superseded_by": hit.superseded_by,
     }

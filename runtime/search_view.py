@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from pagemind.runtime.fact_sources import newer_messages
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import OutboxItem, Tier
 from pagemind.runtime.page import Page
@@ -47,6 +48,9 @@ class StateView:
 
     def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
         return self._state.accesses.read(tier, keys)
+
+    def newer(self, seqs: Sequence[int], words: str) -> Mapping[int, Sequence[int]]:
+        return newer_messages(self._state, seqs, words)
 
     def speakers(self) -> Sequence[str]:
         return self._state.journal.speakers()

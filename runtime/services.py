@@ -5,13 +5,13 @@ These are the seams between `tools/` and the kernel: a tool never sees the datab
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, Protocol
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.episode import Recalled, Result
-from pagemind.runtime.fact import Direction, FactAdded, FactFound
+from pagemind.runtime.fact import Direction, FactAdded, FactFound, validity
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
@@ -73,6 +73,11 @@ class Hit:
     valid_from: datetime | None = None  # when it is true in the world …
     valid_to: datetime | None = None
     superseded_by: str | None = None  # … and what took its place
+
+
+def validity_of(hit: Hit, zone: tzinfo) -> str:
+    """When a hit is true, in brackets: (until June 2026; now a12); "" where nothing is said."""
+    return validity(hit.valid_from, hit.valid_to, hit.superseded_by, zone)
 
 
 @dataclass(frozen=True, slots=True)

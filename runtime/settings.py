@@ -190,6 +190,7 @@ EMBED_CACHE_CHARS = 8000  # of one of them: no embedder of ours reads more
 EMBED_SECONDS = 120.0  # a batch on an embedder that was handed in; the write-back thread waits
 SEARCH_EMBED_SECONDS = 10.0  # a search goes on without meanings after that
 SEARCH_QUERY_CHARS = 2000  # of a query; what comes after says nothing new
+SUCCESSION_LOOK = 20  # of the first messages found: whether what they told is over
 SEARCH_LIMIT = 50  # results of one search, over all its parts
 SEARCH_FILTER_VALUES = 1000  # tags or ids of one filter
 SEARCH_RANKINGS = ("relevance", "park", "park-raw", "smallville-099", "crewai")  # composite.py

@@ -32,6 +32,8 @@ def test_every_key_becomes_its_filter() -> None:
         "scopes": ["team//app/", "/team/app", "/"],
         "viewer": " bob ",
         "standings": ["Active", "cold"],
+        "kinds": ["skill", "Fact"],
+        "as_of": "2026-05-01",
     }
     assert filters_of(asked, NOW) == SearchFilters(
         role="user",
@@ -47,7 +49,11 @@ def test_every_key_becomes_its_filter() -> None:
         scopes=("/team/app", "/"),
         viewer="bob",
         standings=("active", "cold"),
+        kinds=("fact", "skill"),
+        as_of=datetime(2026, 5, 1, 22, 59, 59, 999999, tzinfo=UTC),
     )
+    assert filters_of({"kind": "skill"}, NOW).standings == ("active", "skill")
+    assert filters_of({"as_of": "today"}, NOW).as_of == NOW
     assert {*asked, "importance"} == set(KEYS)
 
 

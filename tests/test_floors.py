@@ -19,7 +19,7 @@ FLOORS: dict[int, str] = {
     1: """skill episode
           arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
-          entity_names relations fact_timeline fact
+          entity_names relations fact_timeline fact time_asked
           page page_table page_tree transcript pins parts gist view when filters text_calls
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
           image_header trace_file config exchange mcp_use recurrence scope profile profile_path
@@ -33,7 +33,7 @@ FLOORS: dict[int, str] = {
           deadline
           approvals turn_rules earlier acceptance usual_words shared_copies shared_archives
           archival_memory
-          entity_resolver facts fact_search fact_placing agent_facts
+          entity_resolver facts fact_search fact_placing agent_facts fact_sources
           core_editor attachment page_reader page_finder passage_reader part_size pinning
           paging telling search_view nearness prefetch inspection invariants reembed ingested
           ingest tiers_reader tiers_writer memory_records archive memory item_store archives

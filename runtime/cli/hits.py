@@ -82,9 +82,17 @@ def _message(hit: "Hit", zone: tzinfo, most: int | None) -> Any:
 def _passage(hit: "Hit", zone: tzinfo, most: int | None) -> Any:
     from rich.text import Text
 
+    from pagemind.runtime.services import validity_of
+
     when = f"{hit.said_at.astimezone(zone):%Y-%m-%d} " if hit.said_at else ""
     tags = f"[{', '.join(hit.tags)}] " if hit.tags else ""
-    return Text.assemble((f"  {hit.id:<6}", "cyan"), (when + tags, "dim"), _text(hit, most))
+    true = validity_of(hit, zone)
+    return Text.assemble(
+        (f"  {hit.id:<6}", "cyan"),
+        (when + tags, "dim"),
+        _text(hit, most),
+        (f" {true}" if true else "", "dim"),
+    )
 
 
 def _text(hit: "Hit", most: int | None) -> str:

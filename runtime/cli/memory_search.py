@@ -89,6 +89,14 @@ def search(
     cold: Annotated[
         bool, typer.Option("--cold", help="What the worker let go cold: --standing cold.")
     ] = False,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="note, fact, insight, digest, skill, …"),
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="Passages that were true then.")
+    ] = None,
+    past: Annotated[bool, typer.Option("--past", help="What is over or superseded, too.")] = False,
     ranking: Annotated[
         str | None,
         typer.Option("--ranking", metavar="NAME", help="relevance, park, park-raw, crewai, …"),
@@ -103,7 +111,8 @@ def search(
 ) -> None:
     """Search everything that was ever said and kept; works while another process runs the agent.
 
-    --role and --speaker are of messages: with them, passages are left out.
+    --role and --speaker are of messages: with them, passages are left out; --kind, --as-of and
+    --scope are of passages.
     """
     from pagemind.runtime.cli.hits import tell_found
     from pagemind.runtime.cli.session import opened
@@ -129,7 +138,13 @@ def search(
         "ids": id,
         "scopes": scope,
         "viewer": viewer,
-        "standings": [*(standing or ()), *(["cold"] if cold else ())],
+        "standings": [
+            *(standing or ()),
+            *(["cold"] if cold else ()),
+            *(["active", "past"] if past else ()),
+        ],
+        "kinds": kind,
+        "as_of": as_of,
     }
     with opened(home) as runtime, runtime.reader(agent) as reader:
         try:

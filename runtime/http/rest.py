@@ -33,7 +33,7 @@ from pagemind.runtime.tiers.composite import ranking_of
 _SEARCH = (
     *("query", "tier", "role", "speaker", "start", "end", "tag", "any_tag"),
     *("importance", "origin", "id", "ranking", "max_tokens", "part"),
-    *("scope", "viewer", "standing"),
+    *("scope", "viewer", "standing", "kind", "as_of"),
 )
 Body = dict[str, Any]
 
@@ -132,6 +132,8 @@ async def find(service: Service, request: Request) -> Response:
             "scopes": query.all("scope"),
             "viewer": query.one("viewer"),
             "standings": query.all("standing"),
+            "kinds": query.all("kind"),
+            "as_of": query.one("as_of"),
         }
         filters = filters_of(given, service.runtime.clock.now().astimezone(reader.zone))
         ranking = query.one("ranking")

@@ -62,6 +62,10 @@ class Facts:
         )
         return [as_version(passage_of(row), row, "v_") for row in rows]
 
+    def any(self) -> bool:
+        """Whether there are facts at all."""
+        return self._db.one("SELECT 1 FROM passages WHERE kind = 'fact' LIMIT 1") is not None
+
     def relations(self) -> list[str]:
         """Of active facts, each once."""
         rows = self._db.rows(

@@ -5,6 +5,7 @@ block:human a block. What a page or a summary covers, and which messages a turn 
 own tables: lineage_walk.py knows both.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -54,6 +55,17 @@ class Lineage:
                 "SELECT * FROM lineage WHERE derived = ? ORDER BY seq, version, source", (derived,)
             )
         )
+
+    def records_from(self, sources: Iterable[str]) -> dict[str, list[int]]:
+        """The numbers of the records that were made out of each of several sources."""
+        found: dict[str, list[int]] = {}
+        for row in self._db.rows(
+            "SELECT DISTINCT source, derived FROM lineage WHERE how IN ('from', 'merged')"
+            " AND derived GLOB 'a[0-9]*' AND source IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(sources)),),
+        ):
+            found.setdefault(row["source"], []).append(int(row["derived"][1:]))
+        return found
 
     def derived_of(self, source: str) -> list[Edge]:
         """What came from it, the oldest first."""

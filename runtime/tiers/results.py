@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from pagemind.runtime.errors import ToolFailed
-from pagemind.runtime.services import Hit, SearchResult
+from pagemind.runtime.services import Hit, SearchResult, validity_of
 from pagemind.runtime.settings import LINKED_TOKENS
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.tiers.recipe import spoken_date
@@ -180,7 +180,8 @@ def _line(hit: Hit, zone: tzinfo, budget: int, count: Count) -> str:
             f"  {'evidence of' if hit.under else 'linked to'} {hit.under or hit.linked}: {start}"
         )
     room = max(_MIN_TOKENS, budget // 2 - count(start) - _HEAD_TOKENS)
-    return f"{start} {shorten(_one_line(hit.text), room, count)}"
+    when = f" {said}" if (said := validity_of(hit, zone)) else ""
+    return f"{start} {shorten(_one_line(hit.text), room, count)}{when}"
 
 
 def _widened(line: str, hit: Hit, spare: int, count: Count) -> tuple[str, int]:

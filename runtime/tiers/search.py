@@ -20,6 +20,7 @@ from pagemind.runtime.settings import (
     SEARCH_QUERY_CHARS,
     SEARCH_TAIL,
     SEARCH_WEIGHTS,
+    SUCCESSION_LOOK,
 )
 from pagemind.runtime.sight import EVERYTHING, Sight, visible
 from pagemind.runtime.tiers.composite import Ranking, ranking_of, reorder
@@ -36,9 +37,11 @@ from pagemind.runtime.tiers.legs import (
 from pagemind.runtime.tiers.ranking import Asked, features, order
 from pagemind.runtime.tiers.row_filter import where_of
 from pagemind.runtime.tiers.store import TierStore
+from pagemind.runtime.tiers.succession import in_time, newest_told, passages_of
 from pagemind.runtime.tiers.tail import match_of
 from pagemind.runtime.tiers.vector_cache import VectorCache
 from pagemind.runtime.tiers.view import View
+from pagemind.runtime.time_asked import NOW, TimeAsked, time_asked
 from pagemind.runtime.when import find_spans
 
 _ALL = SearchFilters()
@@ -92,6 +95,9 @@ class Search:
         speakers = self._own.view.speakers() if tier == "recall" else ()
         sources = [self._own, *(self._archives() if tier == "archival" else ())]
         totals = [source.view.count(tier) for source in sources]
+        asked = self._time_asked(tier, query, filters)
+        if tier == "archival" and asked is not NOW:
+            filters = replace(filters, standings=("active", "past"))
         narrowed = self._sight.narrowed(filters) if tier == "archival" else filters
         if narrowed is None:
             return SearchResult((), sum(totals))
@@ -123,7 +129,33 @@ class Search:
             hits = self._composed(tier, ranked, chosen, limit, keep)
         else:
             hits = hydrate(tier, ranked, limit, keep)
+        if query is not None:
+            hits = self._in_time(tier, query, hits, asked, sources)
         return SearchResult(tuple(hits), sum(totals), tuple(dict.fromkeys(warnings + more)))
+
+    def _time_asked(self, tier: Tier, query: str | None, filters: SearchFilters) -> TimeAsked:
+        """The time that a question is about, where the filters do not say it."""
+        said = filters.as_of is not None or filters.standings != ("active",)
+        return NOW if query is None or said else time_asked(query, self._local_now())
+
+    def _in_time(
+        self,
+        tier: Tier,
+        query: str,
+        hits: Sequence[Hit],
+        asked: TimeAsked,
+        sources: Sequence[Source],
+    ) -> list[Hit]:
+        """What was, or what is, before the other, as the question asks for it."""
+        if tier == "archival" and asked is not NOW:
+            views = {source.archive: source.view for source in sources}
+            known = passages_of(hits, lambda archive: views[archive].passages)
+            return in_time(hits, known, asked, self._now())
+        if tier == "recall" and asked is NOW:
+            first = [hit.seq for hit in hits[:SUCCESSION_LOOK]]
+            newer = self._own.view.newer(first, query)
+            return newest_told(hits, newer, SUCCESSION_LOOK) if newer else list(hits)
+        return list(hits)
 
     def near(
         self,

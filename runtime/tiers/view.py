@@ -40,6 +40,10 @@ class View(Protocol):
     def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
         """When a model was last shown these seqs or numbers by a search, as far as it was."""
 
+    def newer(self, seqs: Sequence[int], words: str) -> Mapping[int, Sequence[int]]:
+        """Of messages that told what is over, as far as these words ask for it: those that told
+        what took its place."""
+
     def speakers(self) -> Sequence[str]:
         """The names of all who have spoken."""
 

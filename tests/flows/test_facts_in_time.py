@@ -12,7 +12,7 @@ from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.fact_search import FactQuery, FactSearch
 from pagemind.runtime.message import ToolCall
 from pagemind.runtime.model import ModelRequest
-from pagemind.runtime.services import SearchFilters
+from pagemind.runtime.services import SearchFilters, validity_of
 from pagemind.runtime.testing import ScriptedModel, call
 
 MAY = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
@@ -133,3 +133,41 @@ def test_another_s_word_about_somebody_is_kept_aside(told: Told) -> None:
     assert "kept aside as a3" in claim
     assert "a2 Mara lives in Lisbon." in claim
     assert "Lisbon" in told("fact_search", "Joris", entity="Mara", relation="lives_in")
+
+
+def test_a_search_shows_what_the_question_asks_for(told: Told, clock: FrozenClock) -> None:
+    """What is true for one about now; what was, first and marked, for one about before; what was
+    then for one about a time. A message whose fact is over comes after the one that told the new.
+    """
+    agent = told.agent
+    told("fact_add", subject="Sam", relation="lives_in", object="Lisbon", since="2025")
+    clock.advance(days=30)
+    agent.send("Where did I live, do you know? The place where I live is Lisbon.", speaker="Sam")
+    lisbon = told.state.journal.last_seq - 1
+    told.state.lineage.add("a1", [f"m{lisbon}"], "merged", seq=lisbon)
+    clock.advance(days=30)
+    told.doing.calls = [call("fact_add", subject="I", relation="lives_in", object="Porto")]
+    agent.send("The boxes are unpacked: Porto it is, where I sleep now.", speaker="Sam")
+    sources = [edge.source for edge in told.state.lineage.sources_of("a2")]
+    (porto,) = (int(each[1:]) for each in sources if each.startswith("m"))
+
+    def found(question: str, **more: object) -> list[str]:
+        result = agent.engine.search("archival", question, SearchFilters(**more), 5)  # type: ignore[arg-type] # few of many
+        return [f"{hit.id} {validity_of(hit, UTC)}" for hit in result.hits]
+
+    new = "a2 (since 3 July 2026)"
+    old = "a1 (2025 until 3 July 2026; now a2)"
+    assert found("Where does Sam live?") == [new]
+    assert found("Where did Sam live before?") == [old, new]
+    assert found("Where did Sam live in March 2026?") == [old, new]
+    assert found("Where does Sam live?", as_of=MAY) == [old]
+    assert found("Sam lives", standings=("past",)) == [old]
+    assert old.removeprefix("a1 ") in told("archival_search", query="Where did Sam live before?")
+
+    question = "Tell me the place where I live: is it Lisbon?"
+    hits = agent.engine.search("recall", question, SearchFilters(), 20).hits
+    order = [hit.seq for hit in hits]
+    assert order.index(porto) < order.index(lisbon)
+    assert [hit.score for hit in hits] == sorted((h.score for h in hits), reverse=True)
+    plain = agent.engine.search("recall", "Lisbon, before?", SearchFilters(start=MAY), 20).hits
+    assert plain[0].text.startswith("Where did I live")

@@ -1,0 +1,106 @@
+"""Succession: hits in the order of what took whose place, where likeness ranks by chance. Pure.
+
+What was and what is share nearly all their words. Of passages that hold one place (a subject and
+its relation, or one that superseded another) those that are asked for come first; a message whose
+fact is over comes right after the one that told of the new one. Scores stay with the places.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pagemind.runtime.fact import began, is_current, was_true
+from pagemind.runtime.passage import Passage
+from pagemind.runtime.services import Hit
+from pagemind.runtime.time_asked import TimeAsked
+
+_LONGEST = 64  # of a chain of records that took each other's place
+
+
+def in_time(
+    hits: Sequence[Hit], known: Mapping[str, Passage], asked: TimeAsked, now: datetime
+) -> list[Hit]:
+    """For a question about the past: in each place what was before the present one, the latest
+    first; or what was true at the time. `known` are the passages by the ids of the hits."""
+    slots: dict[object, list[int]] = {}
+    for at, hit in enumerate(hits):
+        if hit.id in known:
+            slots.setdefault(_slot(hit, known), []).append(at)
+    order = list(range(len(hits)))
+    for places in slots.values():
+        if len(places) < 2:
+            continue
+
+        def rank(at: int) -> tuple[int, float]:
+            return _rank(known[hits[at].id], asked, now)
+
+        for place, at in zip(places, sorted(places, key=rank), strict=True):
+            order[place] = at
+    return _placed(hits, order)
+
+
+def newest_told(hits: Sequence[Hit], newer: Mapping[int, Sequence[int]], look: int) -> list[Hit]:
+    """For a question about the present: `newer` gives, for the seq of a message that told what is
+    over, the seqs of those that told what took its place. Only the first hits are looked at."""
+    order = list(range(len(hits)))
+    for stale, hit in enumerate(hits[:look]):
+        told = {seq for seq in newer.get(hit.seq, ())}
+        place = order.index(stale)
+        better = [at for at in order[place + 1 :] if hits[at].seq in told]
+        ahead = any(hits[at].seq in told for at in order[:place])
+        if better and not ahead:
+            order.remove(better[0])
+            order.insert(place, better[0])
+    return _placed(hits, order)
+
+
+def _placed(hits: Sequence[Hit], order: Sequence[int]) -> list[Hit]:
+    return [
+        hits[at] if at == place else replace(hits[at], score=hits[place].score)
+        for place, at in enumerate(order)
+    ]
+
+
+def _slot(hit: Hit, known: Mapping[str, Passage]) -> object:
+    """What a passage is one of several values of."""
+    passage = known[hit.id]
+    facets = passage.facets
+    if facets.kind == "fact" and facets.subject_entity is not None:
+        return hit.archive, facets.subject_entity, facets.relation
+    home = hit.id.removesuffix(passage.short_id)
+    for _ in range(_LONGEST):
+        successor = passage.facets.superseded_by
+        if successor is None:
+            break
+        following = known.get(f"{home}a{successor}")
+        if following is None:
+            return hit.archive, successor
+        passage = following
+    return hit.archive, passage.number
+
+
+def _rank(passage: Passage, asked: TimeAsked, now: datetime) -> tuple[int, float]:
+    if not was_true(passage):
+        return 2, 0.0
+    if asked.at is not None:
+        return (0 if passage.holds(asked.at) else 1), 0.0
+    if is_current(passage, now):
+        return 1, 0.0
+    return 0, -began(passage)[1].timestamp()
+
+
+Seen = Callable[[Sequence[int]], Mapping[int, Passage]]
+
+
+def passages_of(hits: Sequence[Hit], seen: Callable[[str], Seen | None]) -> dict[str, Passage]:
+    """The passages behind hits, by the ids of the hits; `seen` reads those of an archive."""
+    numbers: dict[str, list[int]] = {}
+    for hit in hits:
+        numbers.setdefault(hit.archive, []).append(int(hit.id.rpartition("a")[2]))
+    known: dict[str, Passage] = {}
+    for archive, wanted in numbers.items():
+        read = seen(archive)
+        if read is not None:
+            home = f"{archive}:" if archive else ""
+            known |= {f"{home}a{number}": each for number, each in read(wanted).items()}
+    return known
