@@ -15,10 +15,11 @@ from pagemind.runtime.scope import seen
 from pagemind.runtime.scope_guess import guess
 from pagemind.runtime.services import Near, SearchFilters, SearchResult
 from pagemind.runtime.services import Recall as Searching
-from pagemind.runtime.settings import NEAR_DUPLICATE, PASSAGE_CHARS, SCOPE_GUESS_LIKE
+from pagemind.runtime.settings import NEAR_ASKS, NEAR_DUPLICATE, PASSAGE_CHARS, SCOPE_GUESS_LIKE
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
+from pagemind.runtime.wording import contradicts
 
 
 def each_once(tags: Sequence[str]) -> tuple[str, ...]:
@@ -113,15 +114,16 @@ class ArchivalMemory:
             found = self._near(clean_text(text)) if self._near else []
         except PagemindError:
             return []
-        close = {int(id[1:]): score for id, score in found if score >= NEAR_DUPLICATE}
+        close = {int(id[1:]): score for id, score in found if score >= NEAR_ASKS}
         known = self._state.passages.get(list(close))
-        return [
-            Near(known[number].short_id, score, known[number].text)
-            for number, score in close.items()
-            if number in known
-            and known[number].provenance.status == "active"
-            and self.sight.sees(known[number])
+        near = [
+            Near(p.short_id, close[number], p.text, contradicts(p.text, text))
+            for number in close
+            if (p := known.get(number)) is not None
+            and p.provenance.status == "active"
+            and self.sight.sees(p)
         ]
+        return [each for each in near if each.otherwise or each.similarity >= NEAR_DUPLICATE]
 
     def insert(
         self,

@@ -93,11 +93,13 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A passage that says nearly the same as another text. `similarity` is their cosine."""
+    """A passage that says nearly the same as another text. `similarity` is their cosine;
+    `otherwise`: it names, counts or denies what the other does not, and may contradict it."""
 
     id: str
     similarity: float
     text: str
+    otherwise: bool = False
 
 
 def merged(tiers: Iterable[Sequence[Hit]]) -> list[Hit]:
@@ -137,8 +139,8 @@ class Archival(Protocol):
         linked."""
 
     def near(self, text: str) -> list[Near]:
-        """Passages that say nearly the same, the closest first; empty where that cannot be told
-        quickly."""
+        """Passages that say nearly the same, or much the same otherwise, the closest first; empty
+        where that cannot be told quickly."""
 
     def insert(
         self,

@@ -48,7 +48,9 @@ def archival_insert(
     if not new:
         return f"this text is stored already, as {passage.short_id}"
     lines = [f"stored as {passage.short_id}"]
-    lines += [f"nearly the same as {each.id}: {shorten(each.text, 40, count)}" for each in close]
+    for each in close:
+        like = "perhaps contradicts" if each.otherwise else "nearly the same as"
+        lines.append(f"{like} {each.id}: {shorten(each.text, 40, count)}")
     return "\n".join(lines)
 
 

@@ -76,7 +76,8 @@ def fact_add(
     ids = {f"a{number}" for number in told}
     count = TokenCounter().count
     lines += [
-        f"nearly the same as {each.id}: {shorten(each.text, 40, count)}"
+        f"{'perhaps contradicts' if each.otherwise else 'nearly the same as'} {each.id}:"
+        f" {shorten(each.text, 40, count)}"
         for each in close
         if made.new and each.id not in ids
     ]

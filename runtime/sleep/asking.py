@@ -15,9 +15,10 @@ from pagemind.runtime.settings import EXTRACT_FACTS, EXTRACT_REPLY_TOKENS, EXTRA
 from pagemind.runtime.sleep import answer
 from pagemind.runtime.sleep.candidate import Candidate, checked
 from pagemind.runtime.sleep.job import SleepContext
-from pagemind.runtime.sleep.talk import Talk, plain
+from pagemind.runtime.sleep.talk import Talk
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
+from pagemind.runtime.wording import plain
 
 _RELATIONS = 40  # in use that a prompt names
 _MARGIN = 200  # tokens: those, and what frames a request

@@ -22,8 +22,9 @@ from pagemind.runtime.settings import (
     RELATION_CHARS,
 )
 from pagemind.runtime.sleep.answer import Item, text_of
-from pagemind.runtime.sleep.talk import Line, Talk, plain
+from pagemind.runtime.sleep.talk import Line, Talk
 from pagemind.runtime.when import Span, find_spans, parse_span
+from pagemind.runtime.wording import plain
 
 _FIRST = re.compile(r"\b(?:I|me|my|mine|myself)\b|\bI['’]", re.IGNORECASE)
 _I_SAY = re.compile(r"^\W*(?:(?:and|but|so|well|oh|yes|no|actually)\W+)*I\b", re.IGNORECASE)

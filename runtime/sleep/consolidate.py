@@ -17,8 +17,8 @@ from pagemind.runtime.sleep.decide import Asking, decide, fits
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.plan import Plan, by_model, by_rule, unasked
 from pagemind.runtime.sleep.similar import Cardinality, New, new_of, of_matter, similar
-from pagemind.runtime.sleep.wording import likeness
 from pagemind.runtime.state.changes import Change
+from pagemind.runtime.wording import likeness
 
 _ROUNDS = 64  # of one run; what is left is due again
 

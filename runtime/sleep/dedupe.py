@@ -14,7 +14,7 @@ from pagemind.runtime.settings import DEDUPE_ROWS, NEAR_MOST, NEAR_POOL, NEAR_SU
 from pagemind.runtime.sleep.apply import apply
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.similar import KINDS, same_object, same_subject
-from pagemind.runtime.sleep.wording import likeness, same_words, tells_alike
+from pagemind.runtime.wording import likeness, same_words, tells_alike
 
 
 class Dedupe:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from pagemind.runtime import wording
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.facts import FactBook
 from pagemind.runtime.gist import telling
 from pagemind.runtime.message import TRUST
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import EXTRACT_TEXT_CHARS, NEAR_ASKS, NEAR_MOST, NEAR_SUPERSEDES
-from pagemind.runtime.sleep import wording
 from pagemind.runtime.sleep.similar import (
     Cardinality,
     New,
@@ -25,7 +25,7 @@ from pagemind.runtime.sleep.similar import (
     same_object,
     same_subject,
 )
-from pagemind.runtime.sleep.talk import plain
+from pagemind.runtime.wording import plain
 
 Op = Literal["add", "update", "supersede", "delete", "noop"]
 _DENIES = re.compile(

@@ -19,9 +19,9 @@ from pagemind.runtime.scope import ROOT, within
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import NEAR_MOST, NEAR_POOL, RELATION_LEARNED
 from pagemind.runtime.sleep.job import SleepContext
-from pagemind.runtime.sleep.wording import likeness
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.state.state import State
+from pagemind.runtime.wording import likeness
 
 KINDS: tuple[RecordKind, ...] = ("note", "fact")
 _LOOK = 3 * NEAR_MOST  # of what is near: some of it is somebody else's

@@ -6,7 +6,6 @@ quotes, is cut out; a message that asks to forget something is left out as a who
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -125,14 +124,6 @@ def tells(text: str) -> bool:
         if not words(sentence.encode("ascii", "ignore").decode()) and content(sentence):
             return True  # of other scripts it cannot be told
     return False
-
-
-def plain(text: str) -> str:
-    """A text as quotes are compared: without regard to case, spaces, dashes and quotation marks."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = re.sub(r"[’‘´`]", "'", text)
-    text = re.sub(r"[‐-―]", "-", text)
-    return " ".join(re.sub(r"[“”«»\"…]", "", text).split()).strip(" .,;:!?-'")
 
 
 def _own(text: str) -> str:

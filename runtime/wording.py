@@ -4,20 +4,29 @@ Where no embedder works, likeness() stands for the cosine: runs of three letters
 """
 
 import re
+import unicodedata
 from functools import lru_cache
 
 from pagemind.runtime.gist import telling
-from pagemind.runtime.models.plain_talk import content
-from pagemind.runtime.sleep.talk import plain
+from pagemind.runtime.models.plain_talk import content, words
 
 _NOT = re.compile(
     r"\b(?:no longer|not|never|no|none|without|any ?more|stopped|used to)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_ARTICLES = frozenset(("the", "a", "an", "my", "our"))
 _ENDED = re.compile(
     r"\b(?:no longer|any ?more|used to|never again|stopped)\b|n['’]t\b.{0,80}\bany ?more\b",
     re.IGNORECASE,
 )
+
+
+def plain(text: str) -> str:
+    """A text as quotes are compared: without regard to case, spaces, dashes and quotation marks."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = re.sub(r"[’‘´`]", "'", text)
+    text = re.sub(r"[‐-―]", "-", text)
+    return " ".join(re.sub(r"[“”«»\"…]", "", text).split()).strip(" .,;:!?-'")
 
 
 @lru_cache(maxsize=4096)
@@ -41,6 +50,12 @@ def tells_alike(one: str, other: str) -> bool:
     """Whether neither names, counts or denies what the other does not: what is left are other words
     for it, perhaps."""
     return _named(one) == _named(other) and denies(one) == denies(other)
+
+
+def contradicts(one: str, other: str) -> bool:
+    """Whether two texts that are much alike begin with the same and go on otherwise: perhaps the
+    same subject with another value."""
+    return not tells_alike(one, other) and _head(one) == _head(other)
 
 
 def covers(known: str, new: str) -> bool:
@@ -71,3 +86,8 @@ def ends(text: str, value: str) -> bool:
 
 def _named(text: str) -> frozenset[str]:
     return frozenset(plain(word) for word in telling(text))
+
+
+def _head(text: str) -> str:
+    """The first word that is more than an article."""
+    return next((word for word in words(text) if word not in _ARTICLES), "")
