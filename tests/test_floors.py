@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A package stands for all its modules. Modules of one floor may import each other, not in circles.
 FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace written_path",
-    1: """skill episode
+    1: """skill episode patch
           arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           entity_names relations fact_timeline fact time_asked
@@ -40,7 +40,7 @@ FLOORS: dict[int, str] = {
           agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine episodes fingerprint timers permitted related
-          skill_book skills""",
+          skill_book skills instructions""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
           deep_recall
           mcp sleep background""",

@@ -9,6 +9,7 @@ from pagemind.runtime.sleep.extract import Extract
 from pagemind.runtime.sleep.fallen import Fallen
 from pagemind.runtime.sleep.job import Job
 from pagemind.runtime.sleep.link import Link
+from pagemind.runtime.sleep.prompts import PromptsJob
 from pagemind.runtime.sleep.rate import Rate
 from pagemind.runtime.sleep.reflect import Reflect
 from pagemind.runtime.sleep.segments import Segmenting
@@ -26,5 +27,6 @@ def jobs_of(spec: Sleeping) -> list[Job]:
         Segmenting(),
         Fallen(),
         Reflect(),
+        PromptsJob(),
     ]
     return jobs

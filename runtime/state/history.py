@@ -229,6 +229,11 @@ class History:
         row = self._db.one(f"SELECT sum(cost) AS cost FROM steps WHERE at >= ? AND {OWN}", (at,))
         return float(row["cost"] or 0.0) if row else 0.0
 
+    def least_trust(self, turn: int) -> int:
+        """The lowest trust of any text that stood in the window of a turn's steps."""
+        row = self._db.one("SELECT min(min_trust) AS trust FROM steps WHERE turn = ?", (turn,))
+        return int(row["trust"]) if row is not None and row["trust"] is not None else 100
+
     def usage(self, since: str = "") -> tuple[int, Usage, float, bool]:
         """Over all steps of its own, or those since a time (RFC 3339): how many, tokens, cost in US
         dollars, and whether all of it is known."""

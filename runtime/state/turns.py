@@ -123,6 +123,16 @@ class Turns:
         )
         return [_turn_of(row) for row in rows]
 
+    def judged(self, since: int) -> list[TurnRow]:
+        """Turns of the current line, this one or later, that a person has judged; the oldest
+        first."""
+        rows = self._db.rows(
+            "SELECT * FROM turns WHERE turn >= ? AND json_extract(result, '$.feedback.verdict')"
+            f" IS NOT NULL AND {on_line('turns.first_seq')} ORDER BY turn",
+            (since,),
+        )
+        return [_turn_of(row) for row in rows]
+
     def begun_in(self, first: int, last: int) -> list[TurnRow]:
         """Turns whose first message is one of these, the oldest first."""
         rows = self._db.rows(

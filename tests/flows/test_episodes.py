@@ -32,6 +32,7 @@ def by_train(parcel: str) -> str:
     return f"{parcel} is on its way"
 
 
+ALONE = "sleep: {extract: false, reflect: false, compress: false, promote: false}\n"
 OFFERS = "episodes: {offer: 2}\nprefetch: {tokens: 400}\n"
 
 
@@ -173,7 +174,7 @@ def test_a_model_words_a_lesson_in_one_call(tmp_path: Path, answer: str, lesson:
 
     model = ScriptedModel(say)
     with runtime_at(tmp_path) as runtime:
-        agent = open_agent(runtime, model)
+        agent = open_agent(runtime, model, ALONE)
         agent.send("Send it to the island in winter by_train or by_ferry.")
         agent.send("Send another one.")
         report = agent.sleep()
