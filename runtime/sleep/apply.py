@@ -15,6 +15,7 @@ from pagemind.runtime.facts import FactBook
 from pagemind.runtime.message import Provenance, Status
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.relations import is_single
+from pagemind.runtime.sleep import derived
 from pagemind.runtime.sleep.plan import began
 from pagemind.runtime.sleep.similar import New, new_of
 from pagemind.runtime.state.changes import Change, ChangeState
@@ -41,6 +42,8 @@ def apply(state: State, number: int, *, by: str = AUTHOR) -> Made | None:
         if change is None or change.state not in ("planned", "pending"):
             return None
         target = _target(state, change)
+        if change.job in derived.JOBS:
+            return Made(*derived.make(state, change, by=by))
         made = _Making(state, change, target, by).make()
     return made
 

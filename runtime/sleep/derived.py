@@ -6,7 +6,7 @@ make()      what a row says, when it is approved: a new record with its lineage,
             of one, or the end of one
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from pagemind.runtime.state.changes import Change, ChangeState, Op
 from pagemind.runtime.state.lineage import How
 from pagemind.runtime.state.state import State
 
+AUTHOR = "worker"
 JOBS = ("reflect", "fallen", "compress", "link")  # whose changes make() knows
 
 
@@ -55,7 +56,12 @@ def propose(
     if context.review:
         context.report.count("pending")
         return "pending"
-    return make(context.state, change, by="worker")
+    try:
+        with context.state.database.transaction():
+            return make(context.state, change, by=AUTHOR)[0]
+    except RecordChanged as error:
+        changes.settle(change.number, "stale", by=AUTHOR, error=error.message)
+        return "stale"
 
 
 def record_body(
@@ -72,21 +78,35 @@ def record_body(
     }
 
 
-def make(state: State, change: Change, *, by: str) -> ChangeState:
-    """Do what a planned change says; what it is now. A record that has changed since makes it
-    stale, and nothing of it is done."""
-    try:
-        with state.database.transaction():
-            result = _MADE[change.op](state, change)
-            outcome: ChangeState = "applied" if result else "noop"
-            state.changes.settle(change.number, outcome, by=by, result=result)
-    except RecordChanged as error:
-        outcome = "stale"
-        state.changes.settle(change.number, outcome, by=by, error=error.message)
-    return outcome
+def make(state: State, change: Change, *, by: str) -> tuple[ChangeState, str]:
+    """Do what a planned change says: what it is now, and the record. Inside a transaction. Raises
+    RecordChanged for a record that has changed since; nothing may be kept then."""
+    wanted = {change.target, *dict(change.body.get("cold", {}))} - {""}
+    before = _versions(state, wanted)
+    result = _MADE[change.op](state, change, by)
+    if not result:
+        state.changes.settle(change.number, "noop", by=by)
+        return "noop", ""
+    after = _versions(state, {*wanted, result})
+    touched = [[int(id[1:]), before.get(id, 0), version] for id, version in sorted(after.items())]
+    state.changes.plan(
+        change.number,
+        change.op,
+        state="planned",
+        target=change.target,
+        base=change.base,
+        body={**change.body, "touched": touched},
+    )
+    state.changes.settle(change.number, "applied", by=by, result=result)
+    return "applied", result
 
 
-def _add(state: State, change: Change) -> str:
+def _versions(state: State, ids: Iterable[str]) -> dict[str, int]:
+    known = state.passages.get([int(id[1:]) for id in ids])
+    return {each.short_id: each.version for each in known.values()}
+
+
+def _add(state: State, change: Change, by: str) -> str:
     body = change.body
     seq = state.journal.last_seq
     how: How = body.get("how", "from")
@@ -103,7 +123,7 @@ def _add(state: State, change: Change) -> str:
             change.trust,
             sources=change.sources if how == "from" else (),
         ),
-        author="worker",
+        author=by,
         facets=Facets(
             body["kind"],
             scope=body["scope"],
@@ -119,21 +139,21 @@ def _add(state: State, change: Change) -> str:
     for id, version in dict(body.get("cold", {})).items():
         now = _known(state, id)
         facets = replace(now.facets, cold=True)
-        _edit(state, now, change, facets=facets, base=version, reason=f"told in {passage.short_id}")
+        _edit(state, now, by, facets=facets, base=version, reason=f"told in {passage.short_id}")
     return passage.short_id
 
 
-def _update(state: State, change: Change) -> str:
+def _update(state: State, change: Change, by: str) -> str:
     now = _known(state, change.target)
     tags, metadata = change.body.get("tags"), change.body.get("metadata")
-    _edit(state, now, change, tags=tags, metadata=metadata, base=change.base, reason=change.why)
+    _edit(state, now, by, tags=tags, metadata=metadata, base=change.base, reason=change.why)
     return change.target
 
 
-def _end(state: State, change: Change) -> str:
+def _end(state: State, change: Change, by: str) -> str:
     now = _known(state, change.target)
     facets = replace(now.facets, valid_to=state.clock.now())
-    _edit(state, now, change, facets=facets, base=change.base, reason=change.why)
+    _edit(state, now, by, facets=facets, base=change.base, reason=change.why)
     return change.target
 
 
@@ -150,7 +170,7 @@ def _known(state: State, id: str) -> Passage:
 def _edit(
     state: State,
     record: Passage,
-    change: Change,
+    by: str,
     *,
     base: int | None,
     reason: str,
@@ -165,7 +185,7 @@ def _edit(
         tags=tags,
         metadata=metadata,
         base=base,
-        author="worker",
+        author=by,
         reason=reason,
         seq=state.journal.last_seq,
     )

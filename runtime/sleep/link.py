@@ -8,7 +8,7 @@ nothing is that is more trusted than what was shown beside it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
@@ -162,7 +162,7 @@ class Link:
             context,
             self.name,
             "update",
-            {"tags": tags, "metadata": metadata},
+            {"text": _told(record, tags, metadata), "tags": tags, "metadata": metadata},
             sources=[id for id in shown if id != memory.id],
             trust=memory.trust,
             why="linked with what was stored since",
@@ -198,6 +198,12 @@ def _beside(n: int, shown: Sequence[Memory], around: dict[str, set[str]]) -> str
     ]
     told = f" [{', '.join(tags)}]" if tags else ""
     return f"{told} (with {', '.join(linked)})" if linked else told
+
+
+def _told(record: Passage, tags: Sequence[str], metadata: Mapping[str, Any]) -> str:
+    """What a person who looks at the change sees."""
+    line = metadata.get("context", "")
+    return f"{record.text} [{', '.join(tags)}]" + (f" ({line})" if line else "")
 
 
 def _checked(said: Any, shown: Sequence[Memory]) -> tuple[Memory, dict[str, Any]] | None:

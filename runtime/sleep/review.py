@@ -8,17 +8,21 @@ from pagemind.runtime.errors import NotFound, RecordChanged, UserError
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.settings import PASSAGE_CHARS
 from pagemind.runtime.sleep.apply import RECORD_OPS, Made, apply
+from pagemind.runtime.sleep.derived import JOBS
 from pagemind.runtime.state.changes import Change, ChangeState
 from pagemind.runtime.state.state import State
 
 
 def approve(state: State, number: int, by: str) -> Made:
     """Make a change that waits. Where its record has changed since, it is compared anew at the next
-    sleep, and waits again: that is RecordChanged."""
-    _of_records(state, number, "pending")
+    sleep, and waits again: that is RecordChanged. What was drawn from records is then stale."""
+    change = _of_records(state, number, "pending")
     try:
         made = apply(state, number, by=by)
     except RecordChanged as error:
+        if change.job in JOBS:
+            state.changes.settle(number, "stale", by=by, error=error.message)
+            raise RecordChanged(f"c{number} is not made: {error.message}") from None
         with state.database.transaction():
             state.changes.plan(number, "", state="candidate")
         raise RecordChanged(
@@ -47,6 +51,8 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         raise UserError(f"the wording has {len(text):,} characters; at most {PASSAGE_CHARS:,}")
     with state.database.transaction():
         change = _of_records(state, number, "pending")
+        if change.job in JOBS and change.op != "add":
+            raise UserError(f"{change.short_id} changes no words; approve or reject it")
         body = {**change.body, "text": text, "reworded_by": by}
         plan = body.get("plan")
         if isinstance(plan, dict) and "text" in plan:
