@@ -281,6 +281,7 @@ EXTRACT_TEXT_CHARS = 400  # of one
 CONSOLIDATE_AT_ONCE = 20  # candidates that one call decides about
 CONSOLIDATE_REPLY_TOKENS = 1200
 RELATION_LEARNED = 3  # values that took one another's place, until a relation is known to hold one
+RELATION_SURE = 4  # … or several: so many of one for each of the other
 DEDUPE_ROWS = 200  # records of one run that are compared
 ENTITY_ALIKE = 0.9  # share of runs of three letters from which two names are one (Graphiti) …
 ENTITY_BITS = 1.5  # … if their letters say so much each

@@ -28,14 +28,23 @@ from pagemind.runtime.wording import plain
 
 _FIRST = re.compile(r"\b(?:I|me|my|mine|myself)\b|\bI['’]", re.IGNORECASE)
 _I_SAY = re.compile(r"^\W*(?:(?:and|but|so|well|oh|yes|no|actually)\W+)*I\b", re.IGNORECASE)
-# "My friend Jack hates football" is about Jack; "my name is Jack" has a word in between.
-_MY_SOMEBODY = re.compile(
-    r"^\W*(?:\w+\W+){0,4}?[Mm]y (?:[a-z-]+ ){1,3}([A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)?)(?=[ '’])"
+# "My friend Jack hates football" is about Jack; of "my car is a Volvo" the model must know.
+_SOMEBODY = (
+    "friend|buddy|mate|pal|brother|sister|sibling|twin|mother|mum|mom|father|dad|son|daughter|child|"
+    "kid|baby|cousin|aunt|uncle|nephew|niece|grandmother|grandfather|grandma|grandpa|granny|"
+    "[a-z]+-in-law|wife|husband|spouse|partner|fianc[eé]e?|girlfriend|boyfriend|ex|neighbou?r|"
+    "colleague|co-?worker|boss|manager|assistant|teacher|tutor|pupil|student|doctor|dentist|nurse|"
+    "flatmate|roommate|housemate|landlord|landlady|tenant|client|customer|trainer|dog|cat|horse"
 )
+_MY_SOMEBODY = re.compile(
+    r"^\W*(?:\w+\W+){0,4}?[Mm]y (?:[a-z-]+ ){0,2}"
+    rf"(?:{_SOMEBODY}) ([A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)?)(?=[ '’])"
+)
+# "If you look for me" and "you will find me there" are no plans.
 _AHEAD = re.compile(
-    r"\b(?:will|['’]ll|going to|gonna|plan(?:s|ning)? to|want(?:s|ed)? to|hop(?:e|es|ing) to|would|"
-    r"might|may|tomorrow|thinking (?:of|about)|considering|if|next (?:week|month|year|spring|"
-    r"summer|autumn|fall|winter))\b",
+    r"\b(?:(?<!\byou )(?:will|would|might|may)|['’]ll|going to|gonna|plan(?:s|ning)? to|"
+    r"want(?:s|ed)? to|hop(?:e|es|ing) to|tomorrow|thinking (?:of|about)|considering|"
+    r"if(?! you\b)|next (?:week|month|year|spring|summer|autumn|fall|winter))\b",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\d{1,4}(?:[-/.]\d{1,2}){0,2}(?:st|nd|rd|th)?")

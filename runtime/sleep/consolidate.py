@@ -72,8 +72,9 @@ class Consolidate:
                 continue
             with context.held():
                 book, cardinality = FactBook(context.state), Cardinality(context.state)
+                held = sum(known.same_matter for known in each.known)
                 plan = by_model(
-                    each.new, verdict.op, verdict.meant, verdict.text, cardinality, book
+                    each.new, verdict.op, verdict.meant, verdict.text, cardinality, book, held
                 )
             _plan(context, each.new, plan)
 

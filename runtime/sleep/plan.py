@@ -83,6 +83,7 @@ def by_rule(
             continue
         return Plan("noop", "the same fact", rival)
     others = [each for each in rivals if not same_object(each.facets, new.facets)]
+    several = cardinality.several(new.facets.relation, len(rivals))
     if new.is_fact and not doubtful and cardinality.single(new.facets.relation):
         if not others:
             return Plan("add", "nothing is known of it")
@@ -92,10 +93,10 @@ def by_rule(
             continue
         if wording.tells_alike(each.record.text, new.text):
             return Plan("noop", "nearly the same words", each.record)
-        if each.same_matter and not cardinality.several(new.facets.relation):
+        if each.same_matter and not several:
             return _ended(Plan("supersede", "nearly the same, and newer", each.record), new, book)
     asked = {record.number: Similar(record, 1.0, True) for record in doubtful}
-    if new.is_fact and not cardinality.several(new.facets.relation):
+    if new.is_fact and not several:
         asked |= {record.number: Similar(record, 0.0, True) for record in others}
     for each in found:
         close = each.likeness >= NEAR_ASKS
@@ -114,9 +115,10 @@ def by_model(
     text: str,
     cardinality: Cardinality,
     book: FactBook,
+    held: int = 0,
 ) -> Plan:
     """What a model's answer comes to: `meant` is the known record that it named, None for one that
-    is not there."""
+    is not there; `held` is how many values the subject has now."""
     if meant is None or op == "ADD":
         return Plan("add", "a model found it new")
     record = meant.record
@@ -125,7 +127,7 @@ def by_model(
     if op == "UPDATE" and _may_be_same(record, new) and _holds_both(text, record, new):
         plan = Plan("update", "a model joined both", record, text=text)
         return plan if may_end(record, new, book) else _aside(plan)
-    if op in ("SUPERSEDE", "DELETE") and _may_be_over(meant, new, cardinality):
+    if op in ("SUPERSEDE", "DELETE") and _may_be_over(meant, new, cardinality, held):
         over = op == "DELETE" or same_object(record.facets, new.facets)
         why = "a model found that it ended this"
         return _ended(Plan("delete" if over else "supersede", why, record), new, book)
@@ -206,13 +208,13 @@ def _holds_both(text: str, record: Passage, new: New) -> bool:
     return all(plain(word) in plain(text) for part in parts for word in telling(part))
 
 
-def _may_be_over(meant: Similar, new: New, cardinality: Cardinality) -> bool:
+def _may_be_over(meant: Similar, new: New, cardinality: Cardinality, held: int) -> bool:
     """Whether one may end the other: the same subject and relation; of notes, which have no
     relation, nearly the same words."""
     record = meant.record
     if meant.same_matter:
         over = same_object(record.facets, new.facets)
-        return over or not cardinality.several(new.facets.relation)
+        return over or not cardinality.several(new.facets.relation, held)
     if record.kind != "note" or meant.likeness < NEAR_ASKS:
         return False
     if same_subject(record.facets, new.facets):

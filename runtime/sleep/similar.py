@@ -17,7 +17,7 @@ from pagemind.runtime.passage import Facets, Passage, RecordKind
 from pagemind.runtime.relations import is_single, relation_of
 from pagemind.runtime.scope import ROOT, within
 from pagemind.runtime.services import SearchFilters
-from pagemind.runtime.settings import NEAR_MOST, NEAR_POOL, RELATION_LEARNED
+from pagemind.runtime.settings import NEAR_MOST, NEAR_POOL, RELATION_LEARNED, RELATION_SURE
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.state.state import State
@@ -152,14 +152,17 @@ class Cardinality:
         self._learned = lru_cache(maxsize=None)(state.facts.turnover)
 
     def single(self, relation: str) -> bool:
+        """A model that once took an update for another value does not unlearn it."""
         if is_single(relation):
             return True
         replaced, beside = self._learned(relation)
-        return replaced >= RELATION_LEARNED and beside == 0
+        return replaced >= RELATION_LEARNED and replaced >= RELATION_SURE * beside
 
-    def several(self, relation: str) -> bool:
-        """Where it is not known, a model may say that a value has taken another's place."""
+    def several(self, relation: str, held: int = 0) -> bool:
+        """`held` is how many values the subject has of it now. Where it is not known, a model may
+        say that a value has taken another's place; one subject with two values speaks for itself
+        alone, until there are more."""
         if self.single(relation):
             return False
         replaced, beside = self._learned(relation)
-        return beside > replaced
+        return beside > replaced and (held > 1 or beside >= RELATION_LEARNED)

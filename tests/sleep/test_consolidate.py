@@ -161,6 +161,27 @@ def test_a_relation_that_held_several_values_is_not_asked_about_again(
     assert asked(worker) == 1
 
 
+def test_one_wrong_answer_does_not_make_a_relation_one_of_several_values(
+    bed: Bed, worker: Worker
+) -> None:
+    """For others a model is still asked, and what it has shown often is then done unasked."""
+
+    def moves(name: str, desks: str, op: str) -> None:
+        for desk in desks.split():
+            worker.decisions = [decision(1, op, 1)]
+            text = f"{name} sits in {desk}."
+            told(bed, worker, text, fact(text, text, name, "desk", desk), speaker="Zoe")
+
+    moves("Sam", "B12 C34", "ADD")
+    moves("Ann", "D56 E78", "SUPERSEDE")
+    assert current(bed) == ["Sam sits in B12.", "Sam sits in C34.", "Ann sits in E78."]
+    moves("Bob", "F11 F22 F33 F44", "SUPERSEDE")
+    before = asked(worker)
+    moves("Eve", "G11 G22", "ADD")
+    assert asked(worker) == before
+    assert current(bed)[-2:] == ["Bob sits in F44.", "Eve sits in G22."]
+
+
 def test_what_is_said_to_be_over_ends(bed: Bed, worker: Worker) -> None:
     """And that it was said is kept as a note."""
     told(

@@ -111,6 +111,29 @@ def test_a_fact_about_a_friend_is_about_the_friend(bed: Bed) -> None:
     assert found[0]["text"] == "Sam: My friend Jack hates football"
 
 
+def test_not_every_word_after_my_is_a_name(bed: Bed) -> None:
+    """A van in the garage and a manager's title are not whom it is about."""
+    bed.turn("In my garage stands a Mistral Van. My manager is Ms Kimura.")
+    found = extracted(
+        bed,
+        fact("In my garage stands a Mistral Van", "Sam drives it.", "Sam", "drives", "Mistral Van"),
+        fact("My manager is Ms Kimura", "Sam's manager is she.", "Sam", "manager", "Ms Kimura"),
+    )
+    assert [each["subject"] for each in found] == ["Sam", "Sam"]
+
+
+def test_what_others_will_find_is_no_plan(bed: Bed) -> None:
+    """It is where somebody lives, and ends where they lived before."""
+    bed.turn("If you look for Ann's letterbox, it hangs in Faro. You will meet Ann at Quillon.")
+    found = extracted(
+        bed,
+        fact("If you look for Ann's letterbox, it hangs in Faro", "Ann lives in Faro.", "Ann",
+             "lives_in", "Faro"),
+        fact("You will meet Ann at Quillon", "Ann works at Quillon.", "Ann", "works_at", "Quillon"),
+    )  # fmt: skip
+    assert [each["relation"] for each in found] == ["lives_in", "works_at"]
+
+
 def test_a_day_is_worked_out_from_when_it_was_said(bed: Bed) -> None:
     """But only one that the person named; a plan is no fact yet."""
     bed.turn("I moved to Porto last month. I adopted Rex. I will move to Faro next year.")
