@@ -121,6 +121,7 @@ class ArchivalMemory:
             for number in close
             if (p := known.get(number)) is not None
             and p.provenance.status == "active"
+            and not p.gone(self._state.clock.now())
             and self.sight.sees(p)
         ]
         return [each for each in near if each.otherwise or each.similarity >= NEAR_DUPLICATE]
@@ -199,7 +200,7 @@ class ArchivalMemory:
     def _check(self, number: int) -> None:
         """Raises ToolFailed for what is not there for whoever asks, and what it only reads."""
         found = self._state.passages.get([number]).get(number)
-        if found is None or not self.sight.sees(found):
+        if found is None or not self._sees(found):
             self._known(None, number)
         elif not self.sight.changes(found):
             allowed = ", ".join(self.sight.writable)
@@ -207,6 +208,11 @@ class ArchivalMemory:
                 f"a{number} stands in {found.facets.scope}, which you can only read; you can change"
                 f" what is in {allowed} and below"
             )
+
+    def _sees(self, passage: Passage) -> bool:
+        """A person sees what is cold, too."""
+        hidden = self.sight.viewer is not None and passage.gone(self._state.clock.now())
+        return not hidden and self.sight.sees(passage)
 
     def _known(self, passage: Passage | None, number: int) -> Passage:
         if passage is None:

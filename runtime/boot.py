@@ -183,15 +183,16 @@ def boot(
     )
     editor = CoreEditor(state, core, shared=copies)
     may = Permitted(definition.memory)
+    experience = TierSearch("archival", engine.seeing(sight.own))
     episodes = Episodes(
         state,
-        TierSearch("archival", engine),
+        experience,
         written=written,
         makes=definition.memory.writes("episodic"),
     )
     skills = Skills(
         state,
-        TierSearch("archival", engine),
+        experience,
         definition.skills,
         run=run_skills,
         trust=context.min_trust,

@@ -73,6 +73,11 @@ def passage_json(passage: Passage) -> dict[str, Any]:
         "origin": passage.provenance.origin,
         "source": passage.provenance.detail,
         "trust": passage.provenance.trust,
+        "kind": passage.kind,
+        "standing": passage.standing,
+        "scope": passage.facets.scope,
+        "owner": passage.facets.owner,
+        "expires_at": rfc3339(passage.facets.expires_at) if passage.facets.expires_at else None,
     }
 
 

@@ -95,6 +95,12 @@ class Passage:
         }
         return shelves.get(self.facets.kind, "active")
 
+    def gone(self, now: datetime) -> bool:
+        """Whether it is hidden: retired, cold, or its time is over."""
+        ends = self.facets.expires_at
+        over = ends is not None and ends <= now
+        return over or self.facets.cold or self.provenance.status == "retired"
+
     def holds(self, at: datetime) -> bool:
         """Whether it is true in the world at a time, as far as it says."""
         begins, ends = self.facets.valid_from, self.facets.valid_to

@@ -60,7 +60,7 @@ class PassageReader:
         assert match is not None
         archive, number = match[1] or "", int(match[2])
         passage = self._archived(archive, number) if archive else self._own(number)
-        if passage is not None and not self._sight.sees(passage):
+        if passage is not None and not self._readable(passage):
             passage = None
         target = f"{archive}:a{number}" if archive else f"a{number}"
         if passage is None:
@@ -73,9 +73,11 @@ class PassageReader:
         text = f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
         return Reading(text, part, len(parts), None)
 
+    def _readable(self, passage: Passage) -> bool:
+        return self._sight.sees(passage) and not passage.gone(self._state.clock.now())
+
     def _own(self, number: int) -> Passage | None:
-        passage = self._state.passages.get([number]).get(number)
-        return passage if passage and passage.provenance.status != "retired" else None
+        return self._state.passages.get([number]).get(number)
 
     def _archived(self, name: str, number: int) -> Passage | None:
         """Raises ToolFailed for an archive that the agent does not have."""

@@ -6,6 +6,7 @@ linked()    records that are linked to what was found, and were not found themse
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.scope import within
@@ -71,16 +72,17 @@ def linked(state: State, hits: Sequence[Hit], filters: SearchFilters) -> list[Hi
             record = records.get(other)
             if record is None or record.short_id in known or record.short_id in found:
                 continue
-            if number in records and _seen_with(record, records[number]):
+            if number in records and _seen_with(record, records[number], state.clock.now()):
                 found[record.short_id] = _hit(record, hit.id)
     return list(found.values())[:LINKED_MOST]
 
 
-def _seen_with(record: Passage, hit: Passage) -> bool:
+def _seen_with(record: Passage, hit: Passage, now: datetime) -> bool:
     """Whether whoever sees a record that was found sees another as well, and it holds."""
     return (
         record.standing == "active"
         and record.provenance.status == "active"
+        and not record.gone(now)
         and record.facets.owner == hit.facets.owner
         and within(record.facets.scope, hit.facets.scope)
     )

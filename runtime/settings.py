@@ -365,6 +365,10 @@ STORE_DEPTH = 32  # … and how deep that may be nested
 STORE_LIMIT = 10  # items of a search that does not say
 STORE_FILTERED = 1000  # items that pass a filter and are ranked by words
 STORE_REFRESH_FRACTION = 1 / 16  # of an item's time: a reading before that does not write
+RECORD_HEAT_DAYS = 30  # after which the freshness of a record is 1/e
+RECORD_HEAT_IMPORTANCE = 5  # points of importance that weigh as much as one doubling of visits
+EXPIRE_BATCH = 200  # records in one commit of the job `expire`
+FORGET_LOOK_HOURS = 24  # between two looks at what was unused
 FORGET_KEEP_IMPORTANCE = 8.0  # from which nothing goes cold for being unused
 
 # --- looking at all of it -----------------------------------------------------------------------

@@ -13,6 +13,8 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.scope import ROOT, scope_of, seen, within
 from pagemind.runtime.services import SearchFilters
 
+_OWN = ("episode", "skill")
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -51,8 +53,14 @@ class Sight:
         viewer = filters.viewer if self.viewer is None else self.viewer
         return replace(filters, scopes=() if ROOT in scopes else scopes, viewer=viewer)
 
+    @property
+    def own(self) -> "Sight":
+        """What is the agent's own, wherever it stands: its episodes and skills have no scope."""
+        return Sight(self.viewer)
+
     def sees(self, passage: Passage) -> bool:
-        return visible(passage, self.readable, self.viewer)
+        scopes = () if passage.kind in _OWN else self.readable
+        return visible(passage, scopes, self.viewer)
 
     def changes(self, passage: Passage) -> bool:
         """Whether it may change a passage that it sees."""

@@ -7,6 +7,7 @@ the state database and on its way to LanceDB, as in a turn.
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from pagemind.runtime.archival_memory import ArchivalMemory
@@ -111,12 +112,14 @@ class TiersWriter(TiersReader):
         self._kick()
         return changed is not None
 
-    def restore_passage(self, number: int, version: int) -> Passage:
-        """Give a passage the text of a version, and bring it back if it was retired."""
+    def restore_passage(self, number: int, version: int | None = None) -> Passage:
+        """Give a passage the text of a version (None: the newest), and bring it back if it was
+        retired, let go cold or has expired."""
         passages = self.state.passages
         versions = passages.history(number)
         if not versions:
             raise NotFound(f"there is no passage a{number}")
+        version = version or versions[-1].version
         old = next((each.value for each in versions if each.version == version), None)
         if old is None:
             raise NotFound(
@@ -126,8 +129,12 @@ class TiersWriter(TiersReader):
         why, seq = f"restored version {version}", self.state.journal.last_seq
         with self.state.database.transaction():
             passages.set_status(number, "active", author="user", reason=why, seq=seq)
-            if passages.get([number])[number].text != old:
-                passages.edit(number, old, author="user", reason=why, seq=seq)
+            found = passages.get([number])[number]
+            warm = replace(found.facets, cold=False)
+            if warm.expires_at is not None and warm.expires_at <= self.state.clock.now():
+                warm = replace(warm, expires_at=None)
+            if found.text != old or warm != found.facets:
+                passages.edit(number, old, facets=warm, author="user", reason=why, seq=seq)
         self._kick()
         return passages.get([number])[number]
 

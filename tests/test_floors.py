@@ -24,7 +24,7 @@ FLOORS: dict[int, str] = {
           fifo_queue tool_use person request_digest document intake faces naming eval_cases
           image_header trace_file config exchange mcp_use recurrence scope profile profile_path
           profile_schema profile_outline memory_kinds importance
-          json_reply sight keeping memory_bounds scope_guess item""",
+          json_reply sight keeping memory_bounds scope_guess item record_heat""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """wording sources lineage_walk why summarizer gist_writer idle_gists flush

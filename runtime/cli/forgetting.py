@@ -1,7 +1,9 @@
-"""Which passages are to be forgotten: those named, and those that a query finds. For the chat's
-/forget and `pagemind memory forget`, which differ in what they ask and say."""
+"""Which passages are to be forgotten: those named, and those that a query or conditions find. For
+the chat's /forget and `pagemind memory forget`, which differ in what they ask and say."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pagemind.runtime.errors import NotFound
@@ -12,6 +14,24 @@ if TYPE_CHECKING:
     from pagemind.runtime.tiers.search import Search
 
 _MOST = 10  # matches of a query
+_ROWS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """All conditions hold; `most` None: all that do, or the best ten of a query."""
+
+    query: str = ""
+    scopes: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    older_than: timedelta | None = None
+    most: int | None = None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether it says no condition at all."""
+        return not (self.query or self.scopes or self.kinds or self.tags or self.older_than)
 
 
 def active(
@@ -27,7 +47,57 @@ def active(
 
 def matching(search: "Search", query: str) -> list[str]:
     """The ids of the agent's own, best first; those of shared archives are not its to forget."""
+    return _hits(search, Wanted(query), None)
+
+
+def found_by(
+    search: "Search", passages: "Passages", wanted: Wanted, now: datetime
+) -> "list[Passage]":
+    """Those of a query the best first, else the oldest."""
+    before = now - wanted.older_than if wanted.older_than is not None else None
+    if wanted.query:
+        numbers = [int(id[1:]) for id in _hits(search, wanted, before)]
+        known = passages.get(numbers)
+        return [known[number] for number in numbers if number in known]
+    found = []
+    for passage in _all(passages):
+        if _fits(passage, wanted, before):
+            found.append(passage)
+            if len(found) == wanted.most:
+                break
+    return found
+
+
+def evergreen(passage: "Passage") -> bool:
+    """Whether it is kept where nobody names it."""
+    return passage.facets.evergreen or any(tag.casefold() == "evergreen" for tag in passage.tags)
+
+
+def _hits(search: "Search", wanted: Wanted, before: datetime | None) -> list[str]:
     from pagemind.runtime.services import SearchFilters
 
-    hits = search.search("archival", query, SearchFilters(), _MOST).hits
-    return list(dict.fromkeys(hit.id for hit in hits if not hit.archive))
+    filters = SearchFilters(scopes=wanted.scopes, kinds=wanted.kinds, tags=wanted.tags, end=before)
+    most = wanted.most or _MOST
+    # Shared archives are searched, too: more are asked for, so that theirs crowd nothing out.
+    hits = search.search("archival", wanted.query, filters, most * 5).hits
+    return list(dict.fromkeys(hit.id for hit in hits if not hit.archive))[:most]
+
+
+def _all(passages: "Passages") -> "Iterator[Passage]":
+    number = 0
+    while some := passages.after(number, _ROWS):
+        yield from some
+        number = some[-1].number
+
+
+def _fits(passage: "Passage", wanted: Wanted, before: datetime | None) -> bool:
+    from pagemind.runtime.passage import ORDINARY
+    from pagemind.runtime.scope import seen
+
+    assert passage.created_at is not None
+    return (
+        passage.kind in (wanted.kinds or ORDINARY)
+        and seen(passage.facets.scope, wanted.scopes)
+        and set(wanted.tags) <= set(passage.tags)
+        and (before is None or passage.created_at < before)
+    )

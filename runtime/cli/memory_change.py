@@ -15,13 +15,22 @@ def restore(
     agent: AgentName,
     target: Target,
     version: Annotated[
-        int, typer.Argument(metavar="VERSION", help="A version of its history.", min=1)
-    ],
+        int | None,
+        typer.Argument(
+            metavar="[VERSION]",
+            help="Of its history; of a passage the newest by default.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     wait: Wait = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
-    """Give a block or a passage the value of an earlier version, as a new version."""
+    """Give a block or a passage the value of an earlier version, as a new version.
+
+    A passage that was forgotten, or went cold, comes back: `memory restore ada a7`.
+    """
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.memory_answers import passage_number, versions_of
 
@@ -30,6 +39,8 @@ def restore(
         number = passage_number(target)
         if number is not None and not writer.state.blocks.history(target):
             writer.restore_passage(number, version)
+        elif version is None:
+            raise typer.BadParameter("say which, for a block", param_hint="VERSION")
         else:
             writer.restore_block(target, version)
         versions = versions_of(writer, target)

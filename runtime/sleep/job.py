@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.definition_parts import Semantic, Sleeping
 from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.memory_bounds import Forgetting
 from pagemind.runtime.memory_kinds import Kind
 from pagemind.runtime.message import Message, Provenance, Text
 from pagemind.runtime.model import Model, ModelReply, ModelRequest
@@ -88,6 +89,7 @@ class SleepContext:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     core: Callable[[int], Core] | None = None
     scope: str = "/"
+    forget: Forgetting = field(default_factory=Forgetting)
     affordable: Callable[[], bool] = lambda: True
     search: Find = lambda tier, query, filters, limit: ()
     near_pages: Callable[[str, int], list[tuple[str, float]]] = lambda text, limit: []

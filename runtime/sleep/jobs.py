@@ -5,6 +5,7 @@ from pagemind.runtime.definition_parts import Sleeping
 from pagemind.runtime.sleep.consolidate import Consolidate
 from pagemind.runtime.sleep.dedupe import Dedupe
 from pagemind.runtime.sleep.episodes import EpisodesJob
+from pagemind.runtime.sleep.expire import Expire
 from pagemind.runtime.sleep.extract import Extract
 from pagemind.runtime.sleep.fallen import Fallen
 from pagemind.runtime.sleep.job import Job
@@ -27,6 +28,7 @@ def jobs_of(spec: Sleeping) -> list[Job]:
         Segmenting(),
         Fallen(),
         Reflect(),
+        Expire(),
         PromptsJob(),
     ]
     return jobs

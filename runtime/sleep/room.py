@@ -68,6 +68,7 @@ def worker_of(
             profiles=definition.profiles,
             core=core,
             scope=definition.sight().home,
+            forget=definition.forget,
         )
 
     return SleepWorker(context, jobs_of(spec), spec, name=name)

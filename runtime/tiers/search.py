@@ -6,6 +6,7 @@ with the passages, as if they were one memory.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
@@ -73,6 +74,12 @@ class Search:
         self._weights = weights
         self._ranking = ranking
         self._vectors = VectorCache(embedder) if embedder is not None else None
+
+    def seeing(self, sight: Sight) -> "Search":
+        """The same search, otherwise bounded."""
+        other = copy(self)
+        other._sight = sight
+        return other
 
     @property
     def store(self) -> TierStore:
