@@ -16,6 +16,7 @@ from pagemind.runtime.sleep.apply import AUTHOR, RECORD_OPS, apply
 from pagemind.runtime.sleep.decide import Asking, decide, fits
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.plan import Plan, by_model, by_rule, unasked
+from pagemind.runtime.sleep.profiles import for_profiles
 from pagemind.runtime.sleep.similar import Cardinality, New, new_of, of_matter, similar
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.wording import likeness
@@ -81,7 +82,11 @@ class Consolidate:
 
 def _candidates(context: SleepContext) -> list[Change]:
     found = context.state.changes.in_state("candidate")
-    return [each for each in found if not each.op and "text" in each.body]
+    return [
+        each
+        for each in found
+        if not each.op and "text" in each.body and not for_profiles(context, each)
+    ]
 
 
 def _planned(context: SleepContext) -> list[Change]:

@@ -10,6 +10,7 @@ from pagemind.runtime.sleep.extract import Extract
 from pagemind.runtime.sleep.fallen import Fallen
 from pagemind.runtime.sleep.job import Job
 from pagemind.runtime.sleep.link import Link
+from pagemind.runtime.sleep.profiles import Profiles
 from pagemind.runtime.sleep.prompts import PromptsJob
 from pagemind.runtime.sleep.rate import Rate
 from pagemind.runtime.sleep.reflect import Reflect
@@ -20,6 +21,7 @@ def jobs_of(spec: Sleeping) -> list[Job]:
     """Those that a definition asks for."""
     jobs: list[Job] = [
         Extract(),
+        Profiles(),
         Consolidate(),
         Dedupe(),
         EpisodesJob(),

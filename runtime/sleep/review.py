@@ -37,7 +37,7 @@ def reject(state: State, number: int, by: str) -> None:
     """It is never made. What was put aside for it goes."""
     with state.database.transaction():
         change = _found(state, number, "pending", "dead", "candidate", "planned")
-        if change.result.startswith("a"):
+        if change.op in RECORD_OPS and change.result:
             _retire(state, int(change.result[1:]), by, f"{change.short_id} was rejected")
         state.changes.settle(number, "rejected", by=by, result=change.result)
 
@@ -57,7 +57,7 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         plan = body.get("plan")
         if isinstance(plan, dict) and "text" in plan:
             body["plan"] = {**plan, "text": text}
-        if change.result.startswith("a"):
+        if change.result:
             state.passages.edit(
                 int(change.result[1:]),
                 text,
