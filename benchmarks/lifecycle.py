@@ -32,7 +32,7 @@ KEYS = (
 )  # fmt: skip
 BESIDE = (
     "stored", "records_current", "current_found", "stable_found", "several_found", "as_of",
-    "tokens_per_turn",
+    "recall_leaks", "tokens_per_turn",
 )  # fmt: skip
 VARIANTS = ("plain", "collection")
 EVERY = 20  # turns between two sleeps
@@ -67,6 +67,9 @@ def measure(
         found: dict[str, Any] = {"variant": variant}
         found |= scores.of_answers(truth, {each.id: made.shown(each) for each in life.asked})
         found |= scores.of_records(truth, records)
+        secrets = [each for each in life.asked if each.kind == "forgotten"]
+        said = scores.of_answers(truth, {each.id: made.said(each) for each in secrets})
+        found["recall_leaks"] = said["forget_leaks"]
         found["calls_per_turn"] = round(calls / len(life.turns), 3)
         found["tokens_per_turn"] = round(tokens / len(life.turns), 1)
         found["loop_added"] = scores.percent(_loop(made, life), len(records))

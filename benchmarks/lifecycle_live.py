@@ -21,6 +21,7 @@ from paging_kit import summary_of
 from synth_life import Asked, Life, Spoken
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.cli.forgetting import matching
 from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.definition import AgentDefinition, parse_definition
 from pagemind.runtime.errors import ToolError
@@ -77,6 +78,7 @@ class Lived:
     tokens: int = 0  # … and what was sent to it and came back
     done: Counter[str] = field(default_factory=Counter)  # by the worker
     notes: list[str] = field(default_factory=list)  # what went wrong there
+    forgotten: int = 0  # records that a person has hidden
 
     def sleep(self) -> None:
         """Let the worker do all that is due."""
@@ -85,6 +87,17 @@ class Lived:
         self.notes += report.notes
         self.calls += report.calls
         self.tokens += report.prompt_tokens + report.completion_tokens
+
+    def forget(self, turn: Spoken) -> None:
+        """What a person does who is asked to: `/forget` with the words of it, and of what that
+        shows they choose what says it."""
+        for told in map(self.truth.life.fact, turn.about):
+            for id in matching(self.agent.engine, told.plain):
+                number = int(id[1:])
+                text = self.agent.state.passages.get([number])[number].text
+                if told.fact in self.truth.told_in(text):
+                    self.agent.archival.for_person().delete(number)
+                    self.forgotten += 1
 
     def count(self) -> int:
         """All records that there are, of any kind but episodes, past ones among them."""
@@ -114,6 +127,14 @@ class Lived:
                     return lines
         filters = SearchFilters(as_of=asked.as_of)
         found = self.agent.engine.search("archival", asked.text, filters, TOP)
+        texts = [hit.text for hit in found.hits]
+        if self.every and asked.kind == "forgotten":
+            texts += self._call("fact_history", entity=asked.subject)
+        return texts
+
+    def said(self, asked: Asked) -> list[str]:
+        """What a search of all that was ever said shows: that is kept, whatever is forgotten."""
+        found = self.agent.engine.search("recall", asked.text, SearchFilters(), TOP)
         return [hit.text for hit in found.hits]
 
     def _looked_up(self, asked: Asked, relation: str | None) -> list[str]:
@@ -163,6 +184,8 @@ def lived(
                     day = turn.day
                 clock.advance(seconds=(turn.at - clock.now()).total_seconds())
                 say(made, turn)
+                if turn.kind == "forget":
+                    made.forget(turn)
                 if every and turn.number % every == 0:
                     made.sleep()
             clock.advance(seconds=3600)
