@@ -63,7 +63,7 @@ def resolve(
     found = sure or _asked(state, name, [*alike, *uncertain], ask)
     if found is not None:
         if make:
-            entities.also(found, name, key, how="similar")
+            entities.also(found, name, key, how="similar", seq=seq)
         return found
     return entities.make(name, key, seq=seq) if make else None
 

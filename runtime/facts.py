@@ -306,7 +306,7 @@ class FactBook:
         if facets.relation in NAMES and passage.provenance.status == "active":
             assert facets.subject_entity is not None
             state.entities.also(
-                facets.subject_entity, facets.object, plain(facets.object), how="said"
+                facets.subject_entity, facets.object, plain(facets.object), how="said", seq=new.seq
             )
         return passage
 

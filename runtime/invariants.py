@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from pagemind.runtime import record_laws
 from pagemind.runtime.errors import EmbeddingMismatch, PagemindError, SchemaTooNew
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import Tier
@@ -63,6 +64,8 @@ def check_state(state: State) -> list[Finding]:
         found += _directories(state)
         found += _epochs(state)
         found += _unfinished(state)
+        for check, what, ids in record_laws.faults(state):
+            found += _wrong(check, what, ids)
         return found
 
 
@@ -159,7 +162,8 @@ _QUERIES: tuple[tuple[str, str, str], ...] = (
         "passages",
         "versions are missing",
         "SELECT 'a' || p.number FROM passages p LEFT JOIN passage_versions v ON v.number = p.number"
-        " GROUP BY p.number HAVING count(v.version) <> p.version OR max(v.version) <> p.version",
+        " GROUP BY p.number HAVING count(v.version) <> p.version OR max(v.version) <> p.version"
+        " OR min(v.version) <> 1",
     ),
     (
         "speakers",

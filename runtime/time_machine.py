@@ -227,6 +227,7 @@ class TimeMachine:
         gained = [(low, min(high, last)) for low, high in without(new, old) if low <= last]
         hidden, shown = state.journal.recount(lost, gained)
         state.pages.follow(min(low for low, _ in [*lost, *gained]))
+        state.changes.reopen(before, at)
         reverted = self._restore(before, reason, at)
         if back is not None:  # the changes that this takes back are those of the move itself
             reverted = [replace(each, author="") for each in reverted]

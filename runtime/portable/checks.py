@@ -8,13 +8,15 @@ import json
 import re
 from collections.abc import Iterator
 
-from pagemind.runtime.errors import BadExport
+from pagemind.runtime.errors import BadExport, UserError
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.message import TRUST
 from pagemind.runtime.passage import KINDS
 from pagemind.runtime.portable.tables import Table, Values, exported, table_of
+from pagemind.runtime.scope import scope_of
 from pagemind.runtime.state.changes import OPS, STATES
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.facet_columns import facets_from
 from pagemind.runtime.state.state import State
 
 # Columns that hold JSON, and what it is.
@@ -43,6 +45,7 @@ _WORDS = {
     ("changes", "origin"): tuple(TRUST),
     ("changes", "state"): STATES,
     ("changes", "op"): OPS,
+    ("changes", "born"): STATES,
     ("lineage", "how"): ("from", "evidence", "supersedes", "merged", "promoted"),
     ("passage_versions", "status"): ("active", "pending", "retired"),
     ("pages", "kind"): ("page", "directory"),
@@ -60,6 +63,7 @@ _META = {
 }
 _TIME = re.compile(r"(?:^|_)at$|^last_accessed$|^last_visit$|^valid_(?:from|to)$")
 _RFC3339 = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]*Z"
+_MOST_MARKS = 1_000_000  # characters of meta that say where jobs are
 _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}|\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 
 
@@ -139,6 +143,78 @@ def _faults(database: Database) -> Iterator[str]:
             if each.kind == "text" and _TIME.search(each.name):
                 condition = f"{each.name} NOT GLOB '{_RFC3339}'"
                 yield from _first(database, name, condition, f"{each.name} is no time")
+
+    yield from _records(database)
+    yield from _jobs(database)
+
+
+def _records(database: Database) -> Iterator[str]:
+    """Facets that no record has, in any version; ids that lead nowhere a lineage can."""
+    for row in database.rows("SELECT DISTINCT scope FROM passages WHERE scope <> '/'"):
+        if not _is_scope(row["scope"]):
+            yield f"passages: the scope {row['scope'][:40]!r}"
+    odd = "evergreen NOT IN (0, 1) OR cold NOT IN (0, 1) OR level NOT BETWEEN 0 AND 1000"
+    yield from _first(database, "passages", odd, "an odd evergreen, cold or level")
+    wrong = 0
+    for row in database.rows("SELECT facets FROM passage_versions WHERE facets <> '{}'"):
+        try:
+            facets = facets_from(row["facets"])
+            texts = (facets.subject, facets.relation, facets.object, facets.owner, facets.key)
+            numbers = (facets.subject_entity, facets.object_entity, facets.superseded_by)
+            wrong += not (
+                facets.kind in KINDS
+                and _is_scope(facets.scope)
+                and all(isinstance(each, str) for each in (*texts, facets.speaker))
+                and all(each is None or type(each) is int for each in numbers)
+                and type(facets.level) is int
+            )
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            wrong += 1
+    if wrong:
+        yield f"passage_versions: facets that no record has ({wrong:,} times)"
+    for column in ("derived", "source"):
+        yield from _first(
+            database,
+            "lineage",
+            f"NOT ({column} GLOB '[mapdst][0-9]*' OR {column} GLOB 'seg[0-9]*'"
+            f" OR {column} GLOB 'block:?*') OR length({column}) > 200",
+            f"a {column} that is no id",
+        )
+    yield from _first(
+        database, "changes", "target <> '' AND length(target) > 200", "a target that is no id"
+    )
+
+
+def _is_scope(written: str) -> bool:
+    try:
+        return scope_of(written) == written
+    except (UserError, AttributeError):
+        return False
+
+
+def _jobs(database: Database) -> Iterator[str]:
+    """Where the worker's jobs are: job → [seq, value], …"""
+    stored = database.meta("sleep", "{}")
+    try:
+        jobs = json.loads(stored)
+        sound = all(
+            type(mark[0]) is int and len(mark) == 2 and _is_place(mark[1])
+            for marks in jobs.values()
+            for mark in marks
+        )
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError, RecursionError):
+        sound = False
+    if not sound or len(stored) > _MOST_MARKS:
+        yield f"meta: sleep is {stored[:40]!r}"
+
+
+def _is_place(value: object, depth: int = 0) -> bool:
+    """What a job may keep of where it is: whole numbers, in lists and by names."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list) and depth < 4:
+        return all(_is_place(each, depth + 1) for each in value)
+    return value is None or type(value) is int
 
 
 def _first(database: Database, table: str, condition: str, what: str) -> Iterator[str]:

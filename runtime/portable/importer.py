@@ -185,6 +185,8 @@ class _Import:
             imported(database)
             self._note_reach()
         no_copy_waits(state)
+        if "lineage" not in self._manifest.tables:
+            state.lineage.fill()  # the file is older than that table
         check(state, str(self._path))
         if lowered := lower(database, untrusted=self._untrusted):
             why = "as asked" if self._untrusted else "they were higher than their origin allows"

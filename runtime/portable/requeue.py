@@ -8,7 +8,7 @@ from pagemind.runtime.state.database import Database
 # Not in any row of a tier, or in no way that is searched.
 _OF_NO_ROW = {
     "messages": {"tokens", "pause", "step"},
-    "passages": {"updated_at", "version"},
+    "passages": {"version"},
     "pages": {"heat", "heat_turn", "parent", "gist_author", "epoch", "created_at"},
 }
 _KEYS = {"messages": "seq", "passages": "number", "pages": "number"}

@@ -8,11 +8,12 @@ from pagemind.runtime.message import SPEAK, TRUST
 from pagemind.runtime.settings import OWN_RESULT_TRUST
 from pagemind.runtime.state.database import Database
 
-_WITH_ORIGIN = ("messages", "block_versions", "passages")
+_WITH_ORIGIN = ("messages", "block_versions", "passages", "changes")
 
 
 def lower(database: Database, *, untrusted: bool = False) -> int:
-    """Lower what is too high; how many rows of messages, blocks and passages that was."""
+    """Lower what is too high; how many rows of messages, blocks, passages and planned changes that
+    was. What was planned for prompts, skills and blocks waits for a person."""
     ceiling = TRUST["import"] if untrusted else max(TRUST.values())
     listed = ", ".join(f"'{name}'" for name in (*names(), SPEAK))
     changed = 0
@@ -40,5 +41,14 @@ def lower(database: Database, *, untrusted: bool = False) -> int:
             f"UPDATE pages AS p SET trust = {least} WHERE p.level = {level}"
             f" AND p.trust > coalesce({least}, p.trust)"
         )
+    least = (
+        "(SELECT min(p.trust) FROM segment_pages s JOIN pages p ON p.number = s.page"
+        " WHERE p.kind = 'page' AND s.segment = segments.number)"
+    )
+    database.write(f"UPDATE segments SET trust = min(trust, ?, coalesce({least}, 0))", (ceiling,))
+    database.write(
+        "UPDATE changes SET state = 'pending' WHERE state IN ('candidate', 'planned')"
+        " AND op IN ('prompt', 'skill', 'block')"
+    )
     database.write("UPDATE summaries SET trust = ? WHERE trust > ?", (ceiling, ceiling))
     return changed

@@ -24,7 +24,8 @@ from pagemind.runtime.profile import Profile
 from pagemind.runtime.services import Core, Hit, SearchFilters
 from pagemind.runtime.state.state import State
 
-_KEY = "sleep"  # of meta: a JSON object, job → where it is
+_KEY = "sleep"  # of meta: a JSON object, job → [newest seq then, where it was], …
+_MARKS = 32  # that are kept of a job
 
 Near = Callable[[str, int, SearchFilters], list[tuple[str, float]]]
 Find = Callable[[Tier, str, SearchFilters, int], Sequence[Hit]]
@@ -130,13 +131,26 @@ class SleepContext:
         return reply
 
     def cursor(self, job: str) -> Any:
-        """What set_cursor() kept for a job; None at first."""
-        return kept(self.state, _KEY).get(job)
+        """What set_cursor() kept for a job, as it was known on the current line; None at first."""
+        lines = self.state.journal.lines
+        return next(
+            (value for seq, value in reversed(self._marks(job)) if lines.contains(seq)), None
+        )
 
     def set_cursor(self, job: str, value: Any) -> None:
-        """Keep where a job is, as JSON; within the transaction that did the work."""
-        cursors = {**kept(self.state, _KEY), job: value}
+        """Keep where a job is, as JSON; within the transaction that did the work. What was kept on
+        other lines, or before, stays: turns that are taken back take back that they were read."""
+        seq = self.state.journal.last_seq
+        marks = [*(mark for mark in self._marks(job) if mark[0] != seq), [seq, value]]
+        if len(marks) > _MARKS:  # of what is long ago fewer will do
+            marks = [*marks[: _MARKS // 2 : 2], *marks[_MARKS // 2 :]]
+        cursors = {**kept(self.state, _KEY), job: marks}
         self.state.database.set_meta(_KEY, json.dumps(cursors, ensure_ascii=False))
+
+    def _marks(self, job: str) -> list[Any]:
+        """The newest seq of then and the value of each mark, the oldest first."""
+        marks = kept(self.state, _KEY).get(job)
+        return marks if isinstance(marks, list) else []
 
 
 class Job(Protocol):

@@ -217,6 +217,12 @@ class SleepWorker:
                 raise Cancelled("the next turn has begun") from error
             _log.info("%s of %s: %s", job.name, self._name, error)
             context.report.notes.append(f"{job.name}: {error.message}")
+        except Exception as error:  # a fault of ours keeps back no other job, and is not hidden
+            if cancel.cancelled:
+                raise Cancelled("the next turn has begun") from error
+            _log.warning("%s of %s broke off", job.name, self._name, exc_info=True)
+            told = f"{job.name}: {type(error).__name__}: {error}"
+            context.report.notes.append(" ".join(told.split())[:300])
 
     @staticmethod
     def _note(context: SleepContext) -> None:

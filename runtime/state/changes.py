@@ -5,6 +5,9 @@ plan and the act loses neither, and a person can look at it first.
     planned     decided, not yet made          pending   waits for a person
     applied, noop, rejected, stale             done: made; nothing to do; refused; overtaken
     dead        could not be decided or made, after several attempts; kept with the error
+
+What is not done was planned on a line: while that is left it is not seen, nor made. reopen() opens
+again, on a line, what was settled after the point that it goes on from.
 """
 
 import json
@@ -16,6 +19,7 @@ from typing import Any, Final, Literal, get_args
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.message import Origin
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.lines import NOW, on_line
 
 Op = Literal["", "add", "update", "supersede", "delete", "noop", "block", "prompt", "skill"]
 ChangeState = Literal[
@@ -24,6 +28,11 @@ ChangeState = Literal[
 OPEN: Final[tuple[ChangeState, ...]] = ("candidate", "planned", "pending")
 STATES: Final[tuple[ChangeState, ...]] = get_args(ChangeState)
 OPS: Final[tuple[Op, ...]] = get_args(Op)
+_SETTLED = "('applied', 'noop', 'rejected', 'stale')"
+_SEEN = (
+    f"(state IN {_SETTLED} OR ({on_line('changes.seq')}"
+    f" AND (state <> 'dead' OR {on_line('changes.decided_seq')})))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ class Changes:
     ) -> Change:
         number = self._db.write(
             "INSERT INTO changes (job, op, target, base, body, why, sources, origin, trust, state,"
-            " seq, at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            " born, seq, at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 job,
                 op,
@@ -90,6 +99,7 @@ class Changes:
                 json.dumps(list(sources)),
                 origin,
                 trust,
+                state,
                 state,
                 seq,
                 rfc3339(self._clock.now()),
@@ -130,8 +140,8 @@ class Changes:
     ) -> None:
         """It is done, one way or another."""
         self._db.write(
-            "UPDATE changes SET state = ?, result = ?, error = ?, decided_at = ?, decided_by = ?"
-            " WHERE number = ?",
+            "UPDATE changes SET state = ?, result = ?, error = ?, decided_at = ?, decided_by = ?,"
+            f" decided_seq = {NOW} WHERE number = ?",
             (state, result, error, rfc3339(self._clock.now()), by, number),
         )
 
@@ -140,7 +150,8 @@ class Changes:
         with self._db.transaction():
             self._db.write(
                 "UPDATE changes SET attempts = attempts + 1, error = ?,"
-                " state = CASE WHEN attempts + 1 >= ? THEN 'dead' ELSE state END WHERE number = ?",
+                " state = CASE WHEN attempts + 1 >= ? THEN 'dead' ELSE state END,"
+                f" decided_seq = {NOW} WHERE number = ?",
                 (error, most, number),
             )
             found = self.get(number)
@@ -156,6 +167,29 @@ class Changes:
             (number,),
         )
 
+    def reopen(self, before: int, at: int) -> int:
+        """Go on, from the notice of a move, with what was not settled before a message and is now,
+        in a row of its own; how many. What changed a definition stays: no move takes that back."""
+        kept = "target, base, body, why, sources, origin, trust, born"
+        self._db.write(
+            f"INSERT INTO changes (job, {kept}, op, state, seq, at) SELECT job, {kept},"
+            " CASE born WHEN 'candidate' THEN '' ELSE op END, born, ?, at"
+            " FROM changes WHERE decided_seq >= ? AND seq < ? AND op <> 'prompt'"
+            f" AND (state IN {_SETTLED} OR state = 'dead') AND {on_line('changes.seq')}"
+            " ORDER BY number",
+            (at, before, before),
+        )
+        return self._db.number("SELECT changes()")
+
+    def open(self, number: int) -> Change | None:
+        """One that is still to be done, and can be seen."""
+        row = self._db.one(
+            "SELECT * FROM changes WHERE number = ? AND state IN ('candidate', 'planned',"
+            f" 'pending') AND {_SEEN}",
+            (number,),
+        )
+        return _change(row) if row else None
+
     def get(self, number: int) -> Change | None:
         row = self._db.one("SELECT * FROM changes WHERE number = ?", (number,))
         return _change(row) if row else None
@@ -163,11 +197,11 @@ class Changes:
     def in_state(
         self, *states: ChangeState, job: str | None = None, limit: int = 1 << 62
     ) -> list[Change]:
-        """The oldest first."""
+        """Those that can be seen, the oldest first."""
         marks = ", ".join("?" * len(states))
         rows = self._db.rows(
             f"SELECT * FROM changes WHERE state IN ({marks}) AND (? IS NULL OR job = ?)"
-            " ORDER BY number LIMIT ?",
+            f" AND {_SEEN} ORDER BY number LIMIT ?",
             (*states, job, job, limit),
         )
         return [_change(row) for row in rows]
@@ -181,8 +215,10 @@ class Changes:
         return [_change(row) for row in rows]
 
     def counts(self) -> dict[ChangeState, int]:
-        """How many are in each state that has any."""
-        rows = self._db.rows("SELECT state, count(*) AS n FROM changes GROUP BY state")
+        """How many can be seen in each state that has any."""
+        rows = self._db.rows(
+            f"SELECT state, count(*) AS n FROM changes WHERE {_SEEN} GROUP BY state"
+        )
         return {row["state"]: row["n"] for row in rows}
 
 

@@ -1,7 +1,7 @@
 """Entities on disk: whom and what facts are about, and the names that lead to each.
 
 A name leads to one entity at most; `key` is the name made plain (the caller's `plain`). Which name
-means which entity is decided elsewhere.
+means which entity is decided elsewhere. What was learnt on a line that was left is not known.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.state.lines import on_line
+
+_KNOWN = on_line("entity_names.seq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,10 @@ class Entities:
 
     def find(self, key: str) -> int | None:
         """The entity that a plain name leads to."""
-        row = self._db.one("SELECT entity FROM entity_names WHERE key = ?", (key,))
+        row = self._db.one(
+            f"SELECT entity FROM entity_names WHERE key = ? AND {_KNOWN} ORDER BY seq LIMIT 1",
+            (key,),
+        )
         return int(row["entity"]) if row else None
 
     def make(self, name: str, key: str, *, seq: int) -> int:
@@ -39,21 +45,26 @@ class Entities:
             number = self._db.write(
                 "INSERT INTO entities (name, at, seq) VALUES (?,?,?)", (name, at, seq)
             )
-            self._db.write(
-                "INSERT INTO entity_names VALUES (?,?,?,?,?)", (key, number, name, "first", at)
-            )
+            self._name(key, seq, number, name, "first", at)
         return number
 
-    def also(self, number: int, name: str, key: str, *, how: str) -> None:
+    def also(self, number: int, name: str, key: str, *, how: str, seq: int) -> None:
         """Another name leads to it; one that leads elsewhere stays."""
+        with self._db.transaction():
+            if self.find(key) is None:
+                self._name(key, seq, number, name, how, rfc3339(self._clock.now()))
+
+    def _name(self, key: str, seq: int, number: int, name: str, how: str, at: str) -> None:
         self._db.write(
-            "INSERT OR IGNORE INTO entity_names VALUES (?,?,?,?,?)",
-            (key, number, name, how, rfc3339(self._clock.now())),
+            "INSERT INTO entity_names (key, seq, entity, name, how, at) VALUES (?,?,?,?,?,?)",
+            (key, seq, number, name, how, at),
         )
 
     def get(self, numbers: Sequence[int]) -> dict[int, Entity]:
         names: dict[int, list[str]] = {}
-        for row in self._db.rows_in("SELECT * FROM entity_names WHERE entity", numbers):
+        for row in self._db.rows_in(
+            f"SELECT * FROM entity_names WHERE {_KNOWN} AND entity", numbers
+        ):
             names.setdefault(row["entity"], []).append(row["name"])
         return {
             row["number"]: Entity(row["number"], row["name"], tuple(names.get(row["number"], ())))
@@ -64,7 +75,9 @@ class Entities:
         """Every plain name with its entity."""
         return [
             (row["key"], row["entity"])
-            for row in self._db.rows("SELECT key, entity FROM entity_names ORDER BY key")
+            for row in self._db.rows(
+                f"SELECT key, entity FROM entity_names WHERE {_KNOWN} ORDER BY key"
+            )
         ]
 
     def keys_about(self, length: int) -> list[tuple[str, int]]:
@@ -73,7 +86,7 @@ class Entities:
             (row["key"], row["entity"])
             for row in self._db.rows(
                 "SELECT key, entity FROM entity_names WHERE length(key) BETWEEN ? AND ?"
-                " ORDER BY key",
+                f" AND {_KNOWN} ORDER BY key",
                 (int(length * 0.8) - 1, int(length * 1.25) + 1),
             )
         ]

@@ -13,6 +13,7 @@ from typing import Literal
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.semantic_schema import LINEAGE_OF_OLD
 
 # from: made out of it; evidence: an insight that rests on it; supersedes: took its place; merged:
 # says what it said, too; promoted: lifted from the mid-term view.
@@ -47,6 +48,10 @@ class Lineage:
             "INSERT OR IGNORE INTO lineage VALUES (?,?,?,?,?,?)",
             [(derived, source, how, version, seq, at) for source in sources if source != derived],
         )
+
+    def fill(self) -> None:
+        """What records of before this table say of their sources."""
+        self._db.write(LINEAGE_OF_OLD)
 
     def sources_of(self, derived: str) -> list[Edge]:
         """What it came from, the oldest first."""

@@ -44,11 +44,15 @@ class Links:
             )
             if low == high or there < 2:
                 raise NotFound(f"a{low} and a{high} are not two records that could be linked")
-            known = self._db.one("SELECT seq FROM links WHERE low = ? AND high = ?", (low, high))
-            self._db.write(
-                "INSERT OR REPLACE INTO links VALUES (?,?,?,?,?,?)",
-                (low, high, author, why, rfc3339(self._clock.now()), seq),
+            known = self._db.one(
+                f"SELECT 1 FROM links l WHERE low = ? AND high = ? AND {on_line('l.seq')}",
+                (low, high),
             )
+            if known is None:
+                self._db.write(
+                    "INSERT INTO links VALUES (?,?,?,?,?,?)",
+                    (low, high, author, why, rfc3339(self._clock.now()), seq),
+                )
         return known is None
 
     def remove(self, one: int, other: int) -> None:
@@ -61,7 +65,7 @@ class Links:
             rows = self._db.rows_in(
                 "SELECT l.*, l." + column + " AS mine FROM links l JOIN passages a ON a.number ="
                 " l.low JOIN passages b ON b.number = l.high WHERE a.status <> 'retired'"
-                f" AND b.status <> 'retired' AND (l.seq = 0 OR {on_line('l.seq')}) AND l.{column}",
+                f" AND b.status <> 'retired' AND {on_line('l.seq')} AND l.{column}",
                 numbers,
             )
             for row in rows:

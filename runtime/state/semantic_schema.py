@@ -25,7 +25,13 @@ FACETS = """
     cold INTEGER NOT NULL DEFAULT 0
 """
 
-SEMANTIC = """
+LINEAGE_OF_OLD = """
+INSERT OR IGNORE INTO lineage
+    SELECT 'a' || p.number, s.value, 'from', 1, p.seq, p.created_at
+    FROM passages p, json_each(p.sources) s
+"""
+
+SEMANTIC = f"""
 CREATE INDEX passages_subject ON passages (subject_entity, relation)
 WHERE subject_entity IS NOT NULL;
 CREATE INDEX passages_object ON passages (object_entity, relation) WHERE object_entity IS NOT NULL;
@@ -48,11 +54,9 @@ CREATE TABLE lineage (
     PRIMARY KEY (derived, source, how, version)
 ) WITHOUT ROWID;
 CREATE INDEX lineage_source ON lineage (source);
-INSERT OR IGNORE INTO lineage
-    SELECT 'a' || p.number, s.value, 'from', 1, p.seq, p.created_at
-    FROM passages p, json_each(p.sources) s;
+{LINEAGE_OF_OLD};
 
--- Records that belong together, both ways; `low` is the smaller number.
+-- Records that belong together, both ways; `low` is the smaller number. Once on each line.
 CREATE TABLE links (
     low INTEGER NOT NULL,
     high INTEGER NOT NULL,
@@ -60,12 +64,13 @@ CREATE TABLE links (
     why TEXT NOT NULL DEFAULT '',
     at TEXT NOT NULL,
     seq INTEGER NOT NULL,
-    PRIMARY KEY (low, high),
+    PRIMARY KEY (low, high, seq),
     CHECK (low < high)
 ) WITHOUT ROWID;
 CREATE INDEX links_high ON links (high);
 
--- Whom and what facts are about. A name leads to one entity; `key` is the name made plain.
+-- Whom and what facts are about. On a line a name leads to one entity; `key` is the name made
+-- plain.
 CREATE TABLE entities (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
@@ -73,16 +78,19 @@ CREATE TABLE entities (
     seq INTEGER NOT NULL
 );
 CREATE TABLE entity_names (
-    key TEXT PRIMARY KEY,
+    key TEXT NOT NULL,
+    seq INTEGER NOT NULL,
     entity INTEGER NOT NULL REFERENCES entities (number),
     name TEXT NOT NULL,
     how TEXT NOT NULL,
-    at TEXT NOT NULL
+    at TEXT NOT NULL,
+    PRIMARY KEY (key, seq)
 ) WITHOUT ROWID;
 CREATE INDEX entity_names_entity ON entity_names (entity);
 
 -- Every change of memory that is planned, before it is made: by the worker, or for a person to
--- look at. `base` is the version of the target that it was planned on.
+-- look at. `base` is the version of the target that it was planned on, `born` the state that it was
+-- found in, `decided_seq` the newest seq when it was settled.
 CREATE TABLE changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     job TEXT NOT NULL,
@@ -95,15 +103,18 @@ CREATE TABLE changes (
     origin TEXT NOT NULL,
     trust INTEGER NOT NULL,
     state TEXT NOT NULL,
+    born TEXT NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
     error TEXT NOT NULL DEFAULT '',
     result TEXT NOT NULL DEFAULT '',
     seq INTEGER NOT NULL,
     at TEXT NOT NULL,
     decided_at TEXT,
-    decided_by TEXT NOT NULL DEFAULT ''
+    decided_by TEXT NOT NULL DEFAULT '',
+    decided_seq INTEGER
 );
 CREATE INDEX changes_state ON changes (state, number);
+CREATE INDEX changes_decided ON changes (decided_seq) WHERE decided_seq IS NOT NULL;
 CREATE INDEX changes_target ON changes (target) WHERE target <> '';
 
 -- Pages of one topic, warm by use; hidden: out of the mid-term view, never out of recall.
