@@ -60,6 +60,7 @@ _META = {
     "near": r"none|-?\d{1,3}\.\d{1,9}",
     "part_tokens": r"\d{1,9}",
     "model": r"[^\x00-\x1f]{0,300}",
+    "skill_failures": r"\{(?:\"\d{1,18}\": \d{1,9}(?:, )?)*\}",
 }
 _TIME = re.compile(r"(?:^|_)at$|^last_accessed$|^last_visit$|^valid_(?:from|to)$")
 _RFC3339 = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]*Z"

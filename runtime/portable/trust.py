@@ -50,5 +50,13 @@ def lower(database: Database, *, untrusted: bool = False) -> int:
         "UPDATE changes SET state = 'pending' WHERE state IN ('candidate', 'planned')"
         " AND op IN ('prompt', 'skill', 'block')"
     )
+    if untrusted:  # a skill of a stranger's is offered when a person has seen it
+        skills = "kind = 'skill' AND status = 'active' AND json_extract(metadata, '$.state')"
+        waits = "status = 'pending', metadata = json_set(metadata, '$.state', 'pending')"
+        database.write(
+            f"UPDATE passage_versions SET {waits} WHERE (number, version) IN"
+            f" (SELECT number, version FROM passages WHERE {skills} = 'active')"
+        )
+        database.write(f"UPDATE passages SET {waits} WHERE {skills} = 'active'")
     database.write("UPDATE summaries SET trust = ? WHERE trust > ?", (ceiling, ceiling))
     return changed

@@ -38,8 +38,8 @@ def apply(state: State, number: int, *, by: str = AUTHOR) -> Made | None:
     person's word (`by` is not the worker) stands above trust. Raises RecordChanged, ToolFailed,
     ValueError; nothing is made then."""
     with state.database.transaction():
-        change = state.changes.get(number)
-        if change is None or change.state not in ("planned", "pending"):
+        change = state.changes.open(number)
+        if change is None or change.state == "candidate":
             return None
         target = _target(state, change)
         if change.job in derived.JOBS:

@@ -12,7 +12,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.facts import FactBook
 from pagemind.runtime.settings import CHANGE_ATTEMPTS, CONSOLIDATE_AT_ONCE, NEAR_ASKS
-from pagemind.runtime.sleep.apply import AUTHOR, RECORD_OPS, apply
+from pagemind.runtime.sleep.apply import RECORD_OPS, apply
 from pagemind.runtime.sleep.decide import Asking, decide, fits
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.plan import Plan, by_model, by_rule, unasked
@@ -97,10 +97,8 @@ def _by_rules(context: SleepContext, change: Change) -> Asking | None:
     """Settle a candidate by rules, or say what a model is to be asked."""
     state = context.state
     with context.held():
-        if not _lived(context, change):
-            state.changes.settle(change.number, "stale", by=AUTHOR, error="it was taken back")
-            context.report.count("stale")
-            return None
+        if state.changes.open(change.number) is None:
+            return None  # somebody else was faster, or its turn was taken back meanwhile
         book = FactBook(state)
         try:
             new = new_of(change, book)
@@ -123,7 +121,7 @@ def _plan(context: SleepContext, new: New, plan: Plan) -> None:
     changes, change = context.state.changes, new.change
     waits = context.review and plan.op != "noop"
     with context.held(), context.state.database.transaction():
-        now = changes.get(change.number)
+        now = changes.open(change.number)
         if now is None or now.state != "candidate":
             return  # somebody else was faster
         target = plan.target if plan.op != "add" else None
@@ -162,18 +160,13 @@ def _failed(context: SleepContext, number: int, error: str) -> None:
     """It is planned anew; after several attempts it is dead."""
     with context.held(), context.state.database.transaction():
         changes = context.state.changes
-        now = changes.get(number)
+        now = changes.open(number)
         if now is None or now.state not in ("candidate", "planned"):
             return
         if now.state == "planned":
             changes.plan(number, "", state="candidate")
         if changes.failed(number, error, most=CHANGE_ATTEMPTS) == "dead":
             context.report.count("dead")
-
-
-def _lived(context: SleepContext, change: Change) -> bool:
-    ranges = context.state.journal.live_ranges()
-    return ranges is None or any(low <= change.seq <= high for low, high in ranges)
 
 
 def _twice(one: New, other: New) -> bool:

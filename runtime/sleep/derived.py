@@ -38,7 +38,7 @@ def propose(
     """What became of it; an open one of the same kind for the same target is not planned twice."""
     changes = context.state.changes
     if target and any(
-        each.state in ("planned", "pending") and each.job == job for each in changes.of(target)
+        each.target == target for each in changes.in_state("planned", "pending", job=job)
     ):
         return "pending"
     change = changes.add(

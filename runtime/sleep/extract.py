@@ -21,7 +21,6 @@ from pagemind.runtime.sleep.talk import Talk, read
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.state.turns import TurnRow
 
-_MARKS = 32  # places that the cursor can go back to
 _TOLD = 2000  # characters of an unreadable answer that are kept
 
 
@@ -95,8 +94,7 @@ class Extract:
                         self.name, "", body, state="candidate", seq=seq, trust=0
                     )
                     state.changes.failed(row.number, found.fault, most=1)
-                marks = [*_marks(context), [seq, talk.turns[-1]]][-_MARKS:]
-                context.set_cursor(self.name, {"marks": marks})
+                context.set_cursor(self.name, talk.turns[-1])
         context.report.count("read", len(talk.turns))
         context.report.count("found", len(found.candidates))
         context.report.count("dropped", found.dropped)
@@ -107,12 +105,6 @@ class Extract:
 # --- where it is ------------------------------------------------------------------------------
 
 
-def _marks(context: SleepContext) -> list[list[int]]:
-    """Places that it was at, and the newest seq then: those on the current line."""
-    kept = (context.cursor(Extract.name) or {}).get("marks", [])
-    return [[seq, turn] for seq, turn in kept if _lived(context, seq)]
-
-
 def _lived(context: SleepContext, seq: int) -> bool:
     ranges = context.state.journal.live_ranges()
     return seq == 0 or ranges is None or any(low <= seq <= high for low, high in ranges)
@@ -120,9 +112,9 @@ def _lived(context: SleepContext, seq: int) -> bool:
 
 def _unread(context: SleepContext) -> list[TurnRow]:
     turns = context.state.turns
-    marks = _marks(context)
-    if marks:
-        return turns.finished_after(marks[-1][1], EXTRACT_TURNS)
+    at = context.cursor(Extract.name)
+    if at is not None:
+        return turns.finished_after(int(at), EXTRACT_TURNS)
     known = turns.newest(EXTRACT_BACK)
     return turns.finished_after(known[-1].turn - 1 if known else 0, EXTRACT_TURNS)
 

@@ -135,7 +135,7 @@ def _retire(state: State, record: int, by: str, reason: str) -> None:
 
 
 def _found(state: State, number: int, *states: ChangeState) -> Change:
-    change = state.changes.get(number)
+    change = state.changes.seen(number)
     if change is None:
         raise NotFound(f"there is no change c{number}", hint="`memory review` lists them")
     if change.state not in states:

@@ -183,11 +183,12 @@ class Changes:
 
     def open(self, number: int) -> Change | None:
         """One that is still to be done, and can be seen."""
-        row = self._db.one(
-            "SELECT * FROM changes WHERE number = ? AND state IN ('candidate', 'planned',"
-            f" 'pending') AND {_SEEN}",
-            (number,),
-        )
+        found = self.seen(number)
+        return found if found is not None and found.state in OPEN else None
+
+    def seen(self, number: int) -> Change | None:
+        """One that is not of a line that was left."""
+        row = self._db.one(f"SELECT * FROM changes WHERE number = ? AND {_SEEN}", (number,))
         return _change(row) if row else None
 
     def get(self, number: int) -> Change | None:
