@@ -66,7 +66,7 @@ class Reviewing:
     def find(self, id: str) -> Change:
         """The change of an id such as c12. Raises NotFound."""
         written = id.strip().lower().removeprefix("c")
-        found = self._state.changes.get(int(written)) if written.isdecimal() else None
+        found = self._state.changes.seen(int(written)) if written.isdecimal() else None
         if found is None:
             raise NotFound(
                 f"there is no change {id!r}", hint="`memory review` lists them: c1, c2 …"

@@ -210,11 +210,13 @@ def _jobs(database: Database) -> Iterator[str]:
 
 
 def _is_place(value: object, depth: int = 0) -> bool:
-    """What a job may keep of where it is: whole numbers, in lists and by names."""
+    """What a job may keep of where it is: whole numbers and times, in lists and by names."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list) and depth < 4:
         return all(_is_place(each, depth + 1) for each in value)
+    if isinstance(value, str):
+        return value == "" or re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z", value) is not None
     return value is None or type(value) is int
 
 

@@ -13,7 +13,7 @@ _WITH_ORIGIN = ("messages", "block_versions", "passages", "changes")
 
 def lower(database: Database, *, untrusted: bool = False) -> int:
     """Lower what is too high; how many rows of messages, blocks, passages and planned changes that
-    was. What was planned for prompts, skills and blocks waits for a person."""
+    was. What was planned for blocks waits for a person."""
     ceiling = TRUST["import"] if untrusted else max(TRUST.values())
     listed = ", ".join(f"'{name}'" for name in (*names(), SPEAK))
     changed = 0
@@ -48,7 +48,7 @@ def lower(database: Database, *, untrusted: bool = False) -> int:
     database.write(f"UPDATE segments SET trust = min(trust, ?, coalesce({least}, 0))", (ceiling,))
     database.write(
         "UPDATE changes SET state = 'pending' WHERE state IN ('candidate', 'planned')"
-        " AND op IN ('prompt', 'skill', 'block')"
+        " AND op = 'block'"
     )
     if untrusted:  # a skill of a stranger's is offered when a person has seen it
         skills = "kind = 'skill' AND status = 'active' AND json_extract(metadata, '$.state')"

@@ -82,7 +82,7 @@ def _skill(state: State, change: Change) -> Skill:
 
 
 def _found(state: State, number: int, *states: ChangeState) -> Change:
-    change = state.changes.get(number)
+    change = state.changes.seen(number)
     if change is None or change.op not in OPS:
         raise NotFound(f"there is no change c{number} of a skill or of instructions")
     if change.state not in states:
