@@ -43,6 +43,7 @@ from pagemind.runtime.permitted import Permitted
 from pagemind.runtime.prefetch import Lookup, Prefetcher
 from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
 from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.scope import seen
 from pagemind.runtime.search_view import StateView
 from pagemind.runtime.services import Recall, Timers
 from pagemind.runtime.settings import (
@@ -171,15 +172,18 @@ def boot(
     recall = TierSearch("recall", engine)
     passages = SharedSearch(TierSearch("archival", engine), shared)
 
-    def deepened(shallow: Recall) -> Recall:
+    def scopes() -> list[str]:
+        return [each for each in state.passages.scopes() if seen(each, sight.readable)]
+
+    def deepened(shallow: Recall, of: Callable[[], Sequence[str]] = tuple) -> Recall:
         if definition.search.depth == "shallow":
             return shallow
-        return DeepRecall(shallow, lambda: writer, lambda: clock.now().astimezone(zone))
+        return DeepRecall(shallow, lambda: writer, lambda: clock.now().astimezone(zone), of)
 
     # An insert waits for no server: what is nearly the same only an embedder in the house tells.
     near = engine.near if definition.embedding.startswith("local/") else None
     archival = ArchivalMemory(
-        state, deepened(passages), written=written, near=near, sight=sight, like=passages
+        state, deepened(passages, scopes), written=written, near=near, sight=sight, like=passages
     )
     editor = CoreEditor(state, core, shared=copies)
     may = Permitted(definition.memory)

@@ -17,8 +17,9 @@ from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import Message, Provenance, Text, clean_text
 from pagemind.runtime.model import Model, ModelRequest
+from pagemind.runtime.scope import seen
 from pagemind.runtime.services import Hit, Recall, SearchFilters, SearchResult
-from pagemind.runtime.settings import DEEP_QUERIES, DEEP_REPLY_TOKENS, FUSION_RANK
+from pagemind.runtime.settings import DEEP_QUERIES, DEEP_REPLY_TOKENS, DEEP_SCOPES, FUSION_RANK
 from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
@@ -35,6 +36,7 @@ _SCHEMA: dict[str, Any] = {
                     "words": {"type": "string"},
                     "start": {"type": "string"},
                     "end": {"type": "string"},
+                    "scope": {"type": "string"},
                 },
                 "required": ["words"],
             },
@@ -47,28 +49,40 @@ _FEW_WORDS = 3  # of a question that nobody need take apart
 
 @dataclass(frozen=True, slots=True)
 class SubQuery:
-    """One search of a plan; times are aware, None is no bound."""
+    """One search of a plan; times are aware, None is no bound; scope "" is any."""
 
     words: str
     start: datetime | None = None
     end: datetime | None = None
+    scope: str = ""
 
     def within(self, filters: SearchFilters) -> SearchFilters:
-        """The caller's filters, narrowed by its time; never wider."""
+        """The caller's filters, narrowed by its time and scope; never wider."""
         starts = [at for at in (filters.start, self.start) if at is not None]
         ends = [at for at in (filters.end, self.end) if at is not None]
-        return replace(filters, start=max(starts, default=None), end=min(ends, default=None))
+        scopes = (self.scope,) if self.scope else filters.scopes
+        return replace(
+            filters,
+            start=max(starts, default=None),
+            end=min(ends, default=None),
+            scopes=scopes,
+        )
 
 
 def plan(
-    model: Model, question: str, now: datetime, cancel: CancelToken | None = None
+    model: Model,
+    question: str,
+    now: datetime,
+    scopes: Sequence[str] = (),
+    cancel: CancelToken | None = None,
 ) -> list[SubQuery]:
-    """What the model would search for. Raises what it raises, and PagemindError for a reply that
-    is no plan. `now` is in the agent's zone."""
+    """What the model would search for, in one of these scopes where it names one. Raises what it
+    raises, and PagemindError for a reply that is no plan. `now` is in the agent's zone."""
     prompt = load("deep_recall").fill(
         question=question,
         today=f"{now:%A, %Y-%m-%d}",
         most=DEEP_QUERIES,
+        scopes=", ".join(scopes) or "-",
         fence=fence(question),
     )
     message = Message("user", (Text(prompt),), provenance=Provenance("runtime"))
@@ -87,16 +101,20 @@ def plan(
         fault = str(error)
     if fault:
         raise PagemindError(f"the model gave no plan ({fault})")
-    found = [_sub_query(each, now) for each in value["searches"]]
+    found = [_sub_query(each, now, scopes) for each in value["searches"]]
     return [each for each in found if any(c.isalnum() for c in each.words)][:DEEP_QUERIES]
 
 
-def _sub_query(said: dict[str, Any], now: datetime) -> SubQuery:
+def _sub_query(said: dict[str, Any], now: datetime, scopes: Sequence[str]) -> SubQuery:
     start, end = (_day(str(said.get(key) or ""), now) for key in ("start", "end"))
     if start and end and start[0] >= end[1]:
         start = end = None
+    scope = str(said.get("scope") or "").strip()
     return SubQuery(
-        " ".join(said["words"].split()), start[0] if start else None, end[1] if end else None
+        " ".join(said["words"].split()),
+        start[0] if start else None,
+        end[1] if end else None,
+        scope if scope in scopes else "",
     )
 
 
@@ -113,11 +131,16 @@ class DeepRecall:
     """A search of one tier that takes questions apart. `model` None: it is a shallow one."""
 
     def __init__(
-        self, shallow: Recall, model: Callable[[], Model | None], now: Callable[[], datetime]
+        self,
+        shallow: Recall,
+        model: Callable[[], Model | None],
+        now: Callable[[], datetime],
+        scopes: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._shallow = shallow
         self._model = model
         self._now = now
+        self._scopes = scopes  # those there are, of what the tier holds
 
     def search(
         self, query: str | None, filters: SearchFilters, limit: int, *, ranking: str | None = None
@@ -129,7 +152,7 @@ class DeepRecall:
         if model is None:
             return _warned(first, "searched without sub-queries: no model may be asked")
         try:
-            planned = plan(model, query, self._now())
+            planned = plan(model, query, self._now(), self._choice(filters))
         except PagemindError as error:
             return _warned(first, f"searched without sub-queries: {error.message}")
         lists = [first.hits]
@@ -139,6 +162,11 @@ class DeepRecall:
                 continue
             lists.append(self._shallow.search(each.words, within, limit, ranking=ranking).hits)
         return replace(first, hits=tuple(fused(lists)[:limit]))
+
+    def _choice(self, filters: SearchFilters) -> list[str]:
+        """The scopes that a sub-query may be bound to: within the caller's."""
+        within = [each for each in self._scopes() if seen(each, filters.scopes)]
+        return within[:DEEP_SCOPES]
 
 
 def fused(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

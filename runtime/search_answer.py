@@ -75,7 +75,8 @@ def search(
     for name in wanted:
         asked: Recall = TierSearch(name, reader.search)
         if deep is not None:
-            asked = DeepRecall(asked, lambda: deep, reader.local_now)
+            of = reader.state.passages.scopes if name == "archival" else tuple
+            asked = DeepRecall(asked, lambda: deep, reader.local_now, of)
         result = asked.search(query.strip() or None, filters, SEARCH_LIMIT, ranking=ranking)
         groups.append(result.hits)
         searched[name] = result.searched

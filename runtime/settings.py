@@ -108,6 +108,7 @@ TIME_PAUSE_SECONDS = 600.0  # after a pause this long the time stands on the mes
 CONVERSATION_PAUSE_SECONDS = 4 * 3600.0
 DEEP_QUERIES = 3  # searches that a question is taken apart into, with depth: deep
 DEEP_REPLY_TOKENS = 300
+DEEP_SCOPES = 20  # that the model may choose from
 FUSION_RANK = 60  # of reciprocal rank fusion
 RESULT_PART_TOKENS = 600  # one part of a search answer
 FIND_HITS = 60  # messages, and gists, that page_find looks at

@@ -61,6 +61,24 @@ def test_a_plan_never_widens_what_the_caller_may_see() -> None:
     assert later.within(filters).start == NOW
 
 
+def test_a_scope_of_the_model_is_one_that_the_caller_may_read() -> None:
+    """Named and there, it narrows; outside of the caller's, or invented, it is left out."""
+    filters = SearchFilters(scopes=("/team",))
+    for said, asked in (
+        ("/team/app", "/team/app"),
+        ("/", "/team"),
+        ("/hr", "/team"),
+        ("x", "/team"),
+    ):
+        shelf = Shelf()
+        reply = searches({"words": "boat", "scope": said})
+        search = DeepRecall(
+            shelf, lambda r=reply: ScriptedModel([r]), lambda: NOW, lambda: ["/team/app", "/hr"]
+        )
+        search.search("Which boat was it?", filters, 10)
+        assert [each.scopes for _, each in shelf.asked] == [("/team",), (asked,)]
+
+
 @pytest.mark.parametrize(
     "reply",
     ["I cannot help with that.", "请问您要找什么？", '{"searches": "boat"}', "{", "", "[[[["],
