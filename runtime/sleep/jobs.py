@@ -9,8 +9,10 @@ from pagemind.runtime.sleep.expire import Expire
 from pagemind.runtime.sleep.extract import Extract
 from pagemind.runtime.sleep.fallen import Fallen
 from pagemind.runtime.sleep.job import Job
+from pagemind.runtime.sleep.lift import Lift
 from pagemind.runtime.sleep.link import Link
 from pagemind.runtime.sleep.profiles import Profiles
+from pagemind.runtime.sleep.promote import Promote
 from pagemind.runtime.sleep.prompts import PromptsJob
 from pagemind.runtime.sleep.rate import Rate
 from pagemind.runtime.sleep.reflect import Reflect
@@ -22,12 +24,14 @@ def jobs_of(spec: Sleeping) -> list[Job]:
     jobs: list[Job] = [
         Extract(),
         Profiles(),
+        Segmenting(),
+        Promote(),
         Consolidate(),
         Dedupe(),
+        Lift(),
         EpisodesJob(),
         Rate(),
         Link(),
-        Segmenting(),
         Fallen(),
         Reflect(),
         Expire(),

@@ -1,0 +1,102 @@
+"""Promote: what a warm segment holds is looked at for facts that last (after MemoryOS).
+
+The warmest segment of enough heat that has new pages is read, the newest of them; what people said
+there becomes candidates, which the job `consolidate` compares with what is known. Turns of which
+something was kept already are not read again. Then the segment's heat begins anew, and the job
+`lift` may bring what it held into the block `human`.
+"""
+
+from collections.abc import Sequence
+
+from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.settings import EXTRACT_TURNS, PROMOTE_PAGES, SEGMENT_HEAT
+from pagemind.runtime.sleep.asking import ask, room_for_talk
+from pagemind.runtime.sleep.candidate import Candidate
+from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.talk import Talk, read
+from pagemind.runtime.state.segments import Segment
+
+LIFT = "lift"  # the cursor: segments whose facts are to be looked at for the block
+
+
+class Promote:
+    """Implements Job."""
+
+    name = "promote"
+
+    def due(self, context: SleepContext) -> bool:
+        if context.model is None or not context.spec.promote:
+            return False
+        return context.may_write("semantic") and _warmest(context) is not None
+
+    def run(self, context: SleepContext, cancel: CancelToken) -> None:
+        with context.held():
+            segment = _warmest(context)
+            if segment is None:
+                return
+            turns = _turns(context, segment)
+        found: list[Candidate] = []
+        while turns:
+            cancel.check()
+            with context.held():
+                talk = _fitting(context, turns)
+            if talk.tells:
+                found.extend(ask(context, talk, cancel).candidates)
+            turns = turns[len(talk.turns) :]
+        state = context.state
+        with context.held(), state.database.transaction():
+            pages = state.pages.of([int(each.source[1:]) for each in found])
+            for each in found:
+                page = pages.get(int(each.source[1:]))
+                if page is None:
+                    continue  # taken back meanwhile
+                state.changes.add(
+                    self.name,
+                    "",
+                    {**each.body, "scope": context.scope},
+                    state="candidate",
+                    seq=state.journal.last_seq,
+                    why=f"{segment.short_id} is often come upon",
+                    sources=[each.source, f"p{page}"],
+                    trust=each.trust,
+                )
+            state.segments.promoted(segment.number)
+            context.set_cursor(LIFT, [*(context.cursor(LIFT) or []), segment.number])
+        context.report.count("promoted")
+        context.report.count("found", len(found))
+
+
+def _warmest(context: SleepContext) -> Segment | None:
+    """The warmest of those that have enough heat and something new."""
+    now = context.now()
+    warm = [
+        each
+        for each in context.state.segments.all(hidden=True)
+        if each.length > each.promoted_length and each.heat(now) >= SEGMENT_HEAT
+    ]
+    return max(warm, key=lambda each: (each.heat(now), each.number), default=None)
+
+
+def _turns(context: SleepContext, segment: Segment) -> list[int]:
+    """The turns of its new pages of which nothing was kept yet, the oldest first."""
+    state = context.state
+    new = segment.length - segment.promoted_length
+    numbers = state.segments.pages(segment.number)[-min(new, PROMOTE_PAGES) :]
+    turns: dict[int, None] = {}
+    known: set[int] = set()
+    for page in sorted(state.pages.get_all(numbers).values(), key=lambda each: each.number):
+        for message, _, _ in state.journal.span(page.first_seq, page.last_seq):
+            turns[message.turn] = None
+            if message.role == "user" and state.lineage.derived_of(message.short_id):
+                known.add(message.turn)
+    return [turn for turn in turns if turn > 0 and turn not in known]
+
+
+def _fitting(context: SleepContext, turns: Sequence[int]) -> Talk:
+    """As many of the turns as a request has room for, one at least."""
+    size = min(EXTRACT_TURNS, len(turns))
+    while True:
+        talk = read(context.state, turns[:size], context.count)
+        if size == 1 or context.count(talk.shown(context.zone)) <= room_for_talk(context):
+            return talk
+        size = (size + 1) // 2
