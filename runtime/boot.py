@@ -351,6 +351,7 @@ def boot(
         closed(agent)
 
     # A scripted model could only echo.
+    thinks = None if model.name == "scripted/echo" else writer
     improves = definition.gists.model and not model.name.startswith("scripted/")
     agent = Agent(
         name=name,
@@ -379,7 +380,7 @@ def boot(
             name=name,
             state=state,
             definition=definition,
-            model=metered(sleeper) if sleeper is not None else writer,
+            model=metered(sleeper) if sleeper is not None else thinks,
             engine=engine,
             zone=zone,
             count=counter.count,
