@@ -95,7 +95,7 @@ def test_the_python_of_the_readme_runs(
 def test_the_events_of_the_readme_are_those_that_are_sent() -> None:
     """The tree names every kind of TraceEvent, and no other."""
     tree = next(block for block in blocks("text") if block.startswith("turn_started"))
-    named = set(re.findall(r"[a-z]+_[a-z_]+|warned|prefetched|summarised", tree))
+    named = set(re.findall(r"[a-z]+_[a-z_]+|warned|prefetched|summarised|slept", tree))
     assert named == set(TraceKind.__args__)
 
 
