@@ -5,7 +5,8 @@
 
 An agent lives through the synthetic life (synth_life.py), and its records are held against what was
 true. `plain` inserts every fact as it is told and finds it by search alone, as without a worker;
-`collection` has the worker write facts. Its model is a judge that knows the life's sentences and
+`collection` has the worker write facts, `profile` set fields of a profile for each person, which is
+always in the prompt, `both` do both. Its model is a judge that knows the life's sentences and
 errs in a tenth of its answers: such figures say what the plumbing does. With `--model`, any litellm
 or `local/` name, they say what memory is worth with that model. All figures are percent, but
 `calls_per_turn`: calls of the worker ÷ turns.
@@ -16,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import lifecycle_scores as scores
+import synth_life_words as words
 from lifecycle_judge import ALSO, ERRS, Judge
 from lifecycle_live import Lived, lived, say
 from lifecycle_prompts import Answers
@@ -34,7 +36,7 @@ BESIDE = (
     "stored", "records_current", "current_found", "stable_found", "several_found", "as_of",
     "recall_leaks", "tokens_per_turn",
 )  # fmt: skip
-VARIANTS = ("plain", "collection")
+VARIANTS = ("plain", "collection", "profile", "both")
 EVERY = 20  # turns between two sleeps
 LOOP_ROUNDS = 10
 # What the worker does beside facts (insights, digests) is another benchmark's.
@@ -57,10 +59,8 @@ def measure(
     each kind are printed."""
     truth = Truth(life)
     judge = Answers(Judge(truth, life.seed, errs=errs, also=also))
-    plain = variant == "plain"
-    sleep = {**FACTS_ONLY, **({"model": model} if model else {})}
-    more = {} if plain else {"sleep": sleep, "tools": [*GROUPS, "facts"]}
-    every = 0 if plain else EVERY
+    every = 0 if variant == "plain" else EVERY
+    more = _definition(truth, variant, model) if every else {}
     with lived(truth, embedding=embedding, background=judge, every=every, more=more) as made:
         calls, tokens = made.calls, made.tokens
         records = made.records()
@@ -77,6 +77,29 @@ def measure(
         found["unknown_prompts"] = dict(judge.unknown)
     for kind, faults in scores.faults(truth, records).items() if told else ():
         print(f"{variant}, {kind}: {len(faults)}", *faults[:told], sep="\n    ")
+    return found
+
+
+def _definition(truth: Truth, variant: str, model: str | None) -> dict[str, Any]:
+    """The worker, the functions for facts, and a profile for each person where facts go there."""
+    found: dict[str, Any] = {
+        "sleep": {**FACTS_ONLY, **({"model": model} if model else {})},
+        "tools": [*GROUPS, "facts"],
+        "semantic": variant,
+    }
+    if variant != "collection":
+        text = {"type": "string"}
+        single = {each.name: text for each in words.SINGLE}
+        several = {each.name: {"type": "array", "items": text} for each in words.SEVERAL}
+        form = {
+            "type": "object",
+            "properties": {**single, **several},
+            "additionalProperties": False,
+        }
+        found["blocks"] = {
+            name.lower(): {"profile": form, "limit": 2000, "description": name}
+            for name in truth.people
+        }
     return found
 
 

@@ -128,6 +128,15 @@ class Judge:
                 return "SUPERSEDE", place
         return "ADD", None
 
+    def field(self, text: str) -> tuple[Fact, bool] | None:
+        """The fact of a text and whether others may stand beside it: what a field of a profile is
+        set to. None where nothing is known of it, and now and then by error."""
+        if self._draw("field", text).chance(self._errs):
+            self.slips["field"] += 1
+            return None
+        fact = self._fact(text)
+        return (fact, not self._single(fact)) if fact else None
+
     def _fact(self, text: str) -> Fact | None:
         found = self._truth.told_in(text)
         return found[0] if found else None

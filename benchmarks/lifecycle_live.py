@@ -105,7 +105,11 @@ class Lived:
         return sum(each.kind != "episode" for each in passages)
 
     def records(self) -> list[Record]:
-        """Every record of the store that states what somebody told: notes and facts."""
+        """Every record of the store that states what somebody told: notes, facts, and fields of
+        profiles, of which those that were set once and have another value now are past."""
+        return self._passages() + self._fields()
+
+    def _passages(self) -> list[Record]:
         return [
             Record(
                 each.short_id,
@@ -118,6 +122,32 @@ class Lived:
             if each.kind in ("note", "fact")
         ]
 
+    def _fields(self) -> list[Record]:
+        people = {name.lower(): name for name in self.truth.people}
+        now = {
+            (people[block.label], field, str(value))
+            for block in self.agent.blocks()
+            if block.label in people
+            for field, values in json.loads(block.value or "{}").items()
+            for value in (values if isinstance(values, list) else [values])
+        }
+        set_once = {
+            (people[change.target], str(path).removesuffix("[-]"), str(value))
+            for change in self.agent.state.changes.in_state("applied", job="profiles")
+            for path, value in change.body["fields"]
+            if change.target in people
+        }
+        return [
+            Record(f"block:{name.lower()}", f"{name} {field} {value}", name, value, fact in now)
+            for fact in sorted(now | set_once)
+            for name, field, value in [fact]
+        ]
+
+    def in_view(self, asked: Asked) -> list[str]:
+        """What stands in the profile of whom is asked about: that is always in the prompt."""
+        about = (each for each in self._fields() if each.subject == asked.subject)
+        return [each.text for each in about if each.current]
+
     def shown(self, asked: Asked) -> list[str]:
         """What the agent is shown for a question, best first: by an ordinary search; with a worker,
         by the functions for facts where the question is of the past."""
@@ -127,7 +157,7 @@ class Lived:
                     return lines
         filters = SearchFilters(as_of=asked.as_of)
         found = self.agent.engine.search("archival", asked.text, filters, TOP)
-        texts = [hit.text for hit in found.hits]
+        texts = [*self.in_view(asked), *(hit.text for hit in found.hits)]
         if self.every and asked.kind == "forgotten":
             texts += self._call("fact_history", entity=asked.subject)
         return texts

@@ -16,6 +16,8 @@ from pagemind.runtime.model import ModelRequest
 MADE_UP = 999  # a number that nothing has
 _NEW = re.compile(r"^New (\d+): (.*)$")
 _KNOWN = re.compile(r"^\s+Known (\d+): (.*)$")
+_FACT = re.compile(r"^Fact (\d+): (.*)$", re.M)
+_HOLDS = re.compile(r"^Profile ([^:]+): fields .*\nholds (.*)$", re.M)
 _RATED = re.compile(r"^(\d+)\. ", re.M)
 
 
@@ -34,6 +36,8 @@ class Answers:
             return self._lines(prompt)
         if '{"decisions"' in prompt:
             return self._decisions(prompt)
+        if '{"changes"' in prompt:
+            return self._fields(prompt)
         if '{"ratings"' in prompt:
             rated = [{"id": int(n), "importance": 4} for n in _RATED.findall(prompt)]
             return json.dumps({"ratings": rated})
@@ -68,6 +72,22 @@ class Answers:
             return "I would rather talk about something else."
         lines = [f"{e.subject} | {e.relation} | {e.object} | {e.quote}" for e in found]
         return "\n".join(lines) or "NOTHING"
+
+    def _fields(self, prompt: str) -> str:
+        """Fields of profiles, which are named like their people and relations."""
+        holds = dict(_HOLDS.findall(prompt))
+        changes = []
+        for number, text in _FACT.findall(prompt):
+            found = self._judge.field(text)
+            if found is None:
+                continue
+            (subject, relation, value), beside = found
+            block = subject.lower()
+            if f'"{value}"' in holds.get(block, "") and beside:
+                continue
+            path = f"{relation}[-]" if beside else relation
+            changes.append({"fact": int(number), "block": block, "path": path, "value": value})
+        return json.dumps({"changes": changes}, ensure_ascii=False)
 
     def _decisions(self, prompt: str) -> str:
         """Each new text is judged by itself, and errs by itself."""

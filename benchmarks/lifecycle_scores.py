@@ -21,7 +21,9 @@ def of_records(truth: Truth, records: Iterable[Record]) -> Figures:
     current = [each for each in matched if each.record.current]
     stated = Counter(each.fact for each in current if each.what == "fact")
     known = {each.fact for each in matched if each.what == "fact"}
-    twice = sum(count - 1 for count in stated.values())
+    # A profile repeats on purpose what stands in a record.
+    places = Counter((each.fact, each.record.place) for each in current if each.what == "fact")
+    twice = sum(count - 1 for count in places.values())
     true_now = [fact for fact, true in truth.now.items() if true]
     ended = [fact for fact, true in truth.now.items() if not true]
     seen = [fact for fact in true_now if fact in known]
@@ -52,7 +54,7 @@ def faults(truth: Truth, records: Iterable[Record]) -> dict[str, list[str]]:
         "duplicates": [
             " = ".join(f"{e.record.id} {e.record.text}" for e in group)
             for group in stated.values()
-            if len(group) > 1
+            if len(group) > len({e.record.place for e in group})
         ],
         "wrong subject": [_line(e) for e in matched if e.what == "wrong subject"],
         "junk": [_line(e) for e in current if e.what == "junk"],

@@ -26,6 +26,11 @@ class Record:
     object: str = ""
     current: bool = True
 
+    @property
+    def place(self) -> str:
+        """Where it stands: among the records, or in a profile."""
+        return "profile" if self.id.startswith("block:") else "records"
+
 
 @dataclass(frozen=True, slots=True)
 class Matched:
@@ -58,8 +63,8 @@ class Truth:
                 self.secrets.add(each.fact)
         values = sorted(map(re.escape, self._by_value), key=len, reverse=True)
         self._values = re.compile(rf"(?<!\w)(?:{'|'.join(values)})(?!\w)")
-        people = {each.subject for each in life.told} | set(life.speakers)
-        self._people = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(people))})(?!\w)")
+        self.people = sorted({each.subject for each in life.told} | set(life.speakers))
+        self._people = re.compile(rf"(?<!\w)(?:{'|'.join(self.people)})(?!\w)")
         self.now = life.now()
 
     def match(self, record: Record) -> Matched:
