@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pagemind.runtime import profile_path
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_memory import Block
 from pagemind.runtime.entity_names import is_first_person, plain
@@ -236,11 +237,24 @@ def _rows(context: SleepContext, job: str, patches: Sequence[_Patch]) -> list[Ch
 
 
 def _with(profile: Profile, text: str, fields: Sequence[Any]) -> str:
-    """A profile with fields set, one after another; those that do not go together are left out."""
+    """A profile with fields set, one after another; those that do not go together are left out,
+    and what a list has it is not given again."""
     for path, value in fields:
-        with contextlib.suppress(PagemindError):
-            text = profile.patched(text, {path: value})
+        with contextlib.suppress(PagemindError, ValueError):
+            if not _has(profile.read(text), path, value):
+                text = profile.patched(text, {path: value})
     return text
+
+
+def _has(held: Any, path: str, value: Any) -> bool:
+    """Whether a value that is for the end of a list stands in it."""
+    *way, last = profile_path.parse(path)
+    for step in way:
+        if isinstance(held, list) and step.isdecimal():
+            held = held[int(step)] if int(step) < len(held) else None
+        else:
+            held = held.get(step) if isinstance(held, dict) else None
+    return last == profile_path.END and isinstance(held, list) and value in held
 
 
 def _of_another(context: SleepContext, candidate: Change) -> bool:

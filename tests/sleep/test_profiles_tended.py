@@ -82,6 +82,12 @@ def test_facts_about_the_person_set_fields() -> None:
         assert [(edge.source, edge.version) for edge in sources] == [("m1", 2)]
 
 
+def test_a_list_is_not_given_again_what_it_has() -> None:
+    """However often it is told."""
+    with tended([*SET, change(2, "pets[-]", "Rex"), change(2, "/pets/-", "Rex")], "both") as agent:
+        assert value(agent) == {"home": "Porto", "pets": ["Rex"]}
+
+
 def test_both_keeps_records_as_well() -> None:
     """Each fact is a record, and a field where there is one."""
     with tended(SET, "both") as agent:
