@@ -9,15 +9,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 from pagemind.runtime import record_laws
 from pagemind.runtime.errors import EmbeddingMismatch, PagemindError, SchemaTooNew
+from pagemind.runtime.finding import Finding, Repair, listed, wrong
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.page import Page
+from pagemind.runtime.semantic_invariants import check_records
 from pagemind.runtime.settings import FANOUT, OPTIMIZE_COMMITS, WRITE_BACK_ROWS
 from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.lines import on_line
@@ -32,24 +32,9 @@ from pagemind.runtime.tiers.schema import (
 )
 from pagemind.runtime.tiers.store import TIERS, TierStore
 
-# open: opening the agent mends it; rebuild: `memory rebuild` does; "": only a backup could.
-# directories: `doctor --deep --repair` makes them anew from the pages.
-Repair = Literal["", "open", "rebuild", "directories"]
-_SHOWN = 5  # of many alike
 _CHUNK = 1000  # messages read at once
 _TRIES = 3  # of a comparison beside a busy writer
 _UNINDEXED = OPTIMIZE_COMMITS * WRITE_BACK_ROWS  # rows between two compactions at most
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is not as it should be. `check` names the invariant."""
-
-    check: str
-    status: Literal["note", "wrong"]
-    detail: str
-    repair: Repair = ""
-    hint: str = ""  # where another command than a repair is the answer
 
 
 # --- the state database ---------------------------------------------------------------------------
@@ -63,17 +48,11 @@ def check_state(state: State) -> list[Finding]:
         found += _pages(state)
         found += _directories(state)
         found += _epochs(state)
+        found += check_records(state)
         found += _unfinished(state)
-        for check, what, ids in record_laws.faults(state):
-            found += _wrong(check, what, ids)
+        for check, what, ids, repair in record_laws.faults(state):
+            found += wrong(check, what, ids, repair)
         return found
-
-
-def _wrong(check: str, what: str, ids: list[str], repair: Repair = "") -> Iterator[Finding]:
-    """One finding for all that are alike; none for none."""
-    if ids:
-        more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
-        yield Finding(check, "wrong", f"{what}: {', '.join(ids[:_SHOWN])}{more}", repair)
 
 
 def _messages(state: State) -> Iterator[Finding]:
@@ -117,11 +96,11 @@ def _messages(state: State) -> Iterator[Finding]:
         gaps.append(f"m{expected}" + ("" if expected == last else f" … m{last}"))
     if waiting and caller is not None and caller.turn not in open_turns:
         loose.append(caller.short_id)
-    yield from _wrong("seq", "messages are missing", gaps)
-    yield from _wrong("messages", "cannot be read", unreadable)
-    yield from _wrong("messages", "empty replies", empty)
-    yield from _wrong("calls", "a call without its result, or a result without its call", loose)
-    yield from _wrong("calls", "a result and its call are in different places", split)
+    yield from wrong("seq", "messages are missing", gaps)
+    yield from wrong("messages", "cannot be read", unreadable)
+    yield from wrong("messages", "empty replies", empty)
+    yield from wrong("calls", "a call without its result, or a result without its call", loose)
+    yield from wrong("calls", "a result and its call are in different places", split)
 
 
 def _page(state: State, message: Message) -> int:
@@ -263,19 +242,19 @@ _QUERIES: tuple[tuple[str, str, str], ...] = (
 
 def _queries(state: State) -> Iterator[Finding]:
     for check, what, sql in _QUERIES:
-        yield from _wrong(check, what, [str(row[0]) for row in state.database.rows(sql)])
+        yield from wrong(check, what, [str(row[0]) for row in state.database.rows(sql)])
     stale = [
         f"a{row['number']}"
         for row in state.database.rows("SELECT number, text, digest FROM passages")
         if digest(row["text"]) != row["digest"]
     ]
-    yield from _wrong("passages", "a digest that is not that of the text", stale)
+    yield from wrong("passages", "a digest that is not that of the text", stale)
     broken = [
         row["sha256"][:12]
         for row in state.database.rows("SELECT sha256, text FROM texts")
         if hashlib.sha256(row["text"].encode("utf-8")).hexdigest() != row["sha256"]
     ]
-    yield from _wrong("texts", "not what their hash says", broken)
+    yield from wrong("texts", "not what their hash says", broken)
 
 
 def _pages(state: State) -> Iterator[Finding]:
@@ -284,7 +263,7 @@ def _pages(state: State) -> Iterator[Finding]:
     epoch = state.history.epoch()
     pages = state.pages.all()
     if epoch is None:
-        yield from _wrong("pages", "without an epoch", [page.short_id for page in pages])
+        yield from wrong("pages", "without an epoch", [page.short_id for page in pages])
         return
     lines = state.journal.lines
     expected = lines.onward(1)
@@ -310,7 +289,7 @@ def _pages(state: State) -> Iterator[Finding]:
             f" AND m.kind IN ('talk', 'observation') AND {on_line('m.seq')})"
         )
     ]
-    yield from _wrong("pages", "not as many messages as they say", miscounted)
+    yield from wrong("pages", "not as many messages as they say", miscounted)
 
 
 def _directories(state: State) -> Iterator[Finding]:
@@ -326,7 +305,7 @@ def _directories(state: State) -> Iterator[Finding]:
     for made in pages.directories():
         if fault := _directory_fault(made, pages.children(made.number)):
             broken.append(f"{made.short_id} ({fault})")
-    yield from _wrong("directories", "not what stands in them", broken, "directories")
+    yield from wrong("directories", "not what stands in them", broken, "directories")
     lost = [
         f"{row['kind'][0]}{row['number']}"
         for row in state.database.rows(
@@ -334,10 +313,10 @@ def _directories(state: State) -> Iterator[Finding]:
             " (SELECT number FROM pages WHERE kind = 'directory' AND live)"
         )
     ]
-    yield from _wrong("directories", "in one that is not there", lost, "directories")
+    yield from wrong("directories", "in one that is not there", lost, "directories")
     levels = [(top.level, top.first_seq) for top in tops]
     if levels != sorted(levels, key=lambda each: -each[0]):
-        detail = f"an older top on a lower level: {', '.join(t.short_id for t in tops[:_SHOWN])}"
+        detail = f"an older top on a lower level: {listed([t.short_id for t in tops])}"
         yield Finding("directories", "wrong", detail, "directories")
 
 
@@ -381,7 +360,7 @@ def _epochs(state: State) -> Iterator[Finding]:
         start = epoch.queue_start
         if fault := _fault(epoch, texts, versions, covers, last):
             lost.append(f"{number} ({fault})")
-    yield from _wrong("epochs", "cannot be shown again", lost)
+    yield from wrong("epochs", "cannot be shown again", lost)
 
 
 def _fault(
@@ -475,10 +454,10 @@ def _compare(state: State, store: TierStore, tier: Tier) -> Iterator[Finding]:
         elif there != text:
             other.append(row_id)
     check = f"{tier} rows"
-    yield from _wrong(check, "missing", missing, "rebuild")
-    yield from _wrong(check, "there twice", twice, "rebuild")
-    yield from _wrong(check, "another text than the state database's", other, "rebuild")
-    yield from _wrong(check, "of nothing that is kept", sorted(theirs), "rebuild")
+    yield from wrong(check, "missing", missing, "rebuild")
+    yield from wrong(check, "there twice", twice, "rebuild")
+    yield from wrong(check, "another text than the state database's", other, "rebuild")
+    yield from wrong(check, "of nothing that is kept", sorted(theirs), "rebuild")
 
 
 def _wanted(state: State, tier: Tier) -> Iterator[tuple[str, str, str]]:
@@ -511,7 +490,7 @@ def _indices(state: State, store: TierStore, tier: Tier) -> Iterator[Finding]:
         detail = f"{tier}: {', '.join(absent)} made with the next rows"
         yield Finding("indices", "note", detail, "open")
     else:
-        yield from _wrong("indices", f"{tier}: absent", absent, "rebuild")
+        yield from wrong("indices", f"{tier}: absent", absent, "rebuild")
     if (most := max(unindexed.values(), default=0)) > _UNINDEXED:
         detail = f"{tier}: {most:,} rows wait for the next compaction"
         yield Finding("indices", "note", detail, "open")

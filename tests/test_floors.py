@@ -35,8 +35,8 @@ FLOORS: dict[int, str] = {
           archival_memory
           entity_resolver facts fact_search fact_placing agent_facts fact_sources
           core_editor attachment page_reader page_finder passage_reader part_size pinning
-          paging telling search_view nearness prefetch inspection invariants reembed ingested
-          record_laws
+          paging telling search_view nearness prefetch inspection invariants
+          finding semantic_invariants reembed ingested record_laws
           ingest tiers_reader tiers_writer memory_records archive memory item_store archives
           agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend

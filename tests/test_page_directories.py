@@ -12,7 +12,8 @@ from page_kit import page as a_page
 
 from pagemind.runtime.cli.doctor_deep import mend
 from pagemind.runtime.clock import FrozenClock, SystemClock
-from pagemind.runtime.invariants import Finding, check_state
+from pagemind.runtime.finding import Finding
+from pagemind.runtime.invariants import check_state
 from pagemind.runtime.settings import HEAT_DECAY, HEAT_HIT
 from pagemind.runtime.state.state import State
 from pagemind.runtime.testing import ScriptedModel, call

@@ -9,7 +9,8 @@ import pytest
 from kernel_kit import runtime_at, sentence, small
 
 from pagemind.runtime.clock import SystemClock
-from pagemind.runtime.invariants import Finding, check_state, check_tiers
+from pagemind.runtime.finding import Finding
+from pagemind.runtime.invariants import check_state, check_tiers
 from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.state.state import State
 from pagemind.runtime.testing import ScriptedModel, call

@@ -347,6 +347,8 @@ def _deep(runtime: "Runtime", name: str) -> Iterator[Finding]:
         "": "restore the agent from a backup",
         "open": "its next turn mends it; or pagemind doctor --repair",
         "rebuild": f"pagemind memory rebuild {name}; or pagemind doctor --repair",
+        "directories": "pagemind doctor --deep --repair",
+        "records": "pagemind doctor --deep --repair",
     }
     for each in found:
         hint = each.hint or hints[each.repair]

@@ -1,14 +1,14 @@
 """What `doctor --deep` looks at beyond `doctor`, and what `--repair` may do about it.
 
 A repair never touches the state database's texts: it makes derived tiers and the directories of
-pages anew, opens an agent so that it closes what a killed process left open, and removes folders
-that nothing points to.
+pages anew, takes out links of records that point nowhere, opens an agent so that it closes what a
+killed process left open, and removes folders that nothing points to.
 """
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pagemind.runtime.invariants import Finding
+from pagemind.runtime.finding import Finding
 
 if TYPE_CHECKING:
     from pagemind.runtime.runtime import Runtime
@@ -59,6 +59,7 @@ def strays(runtime: "Runtime") -> list[Finding]:
 def mend(runtime: "Runtime", name: str, found: list[Finding], wait: float) -> Iterator[str]:
     """Do what is safe about what was found; what was done. Raises PagemindError."""
     from pagemind.runtime.errors import StorageError
+    from pagemind.runtime.semantic_invariants import mend_records
 
     if any(each.repair == "open" for each in found):
         agent = runtime.agent(name, create=False, wait=wait)  # opening it mends what it can
@@ -69,6 +70,11 @@ def mend(runtime: "Runtime", name: str, found: list[Finding], wait: float) -> It
         with runtime.writer(name, wait=wait) as writer:
             made = writer.state.pages.rebuild_directories(runtime.counter.count)
         yield f"directories of pages made anew: {made:,}"
+    if any(each.repair == "records" for each in found):
+        with runtime.writer(name, wait=wait) as writer:
+            mended = mend_records(writer.state)
+            writer.kick()
+        yield f"taken out of records, what points nowhere: {mended:,}"
     if any(each.repair == "rebuild" for each in found):
         with runtime.writer(name, wait=wait) as writer:
             status = writer.rebuild(lambda done, total: None)

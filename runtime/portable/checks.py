@@ -130,6 +130,7 @@ def _faults(database: Database) -> Iterator[str]:
             f"{column} NOT IN ({listed})",
             f"a {column} that is none of {', '.join(words)}",
         )
+    yield from _first(database, "passages", "scope NOT GLOB '/*'", "a scope that is no path")
     for table, columns in _JSON.items():
         for column, kind in columns.items():
             kinds = ", ".join(f"'{each}'" for each in kind.split())
