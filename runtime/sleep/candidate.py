@@ -14,7 +14,7 @@ from typing import Any
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.entity_names import is_first_person
 from pagemind.runtime.gist import telling
-from pagemind.runtime.models.plain_talk import content
+from pagemind.runtime.models.plain_talk import content, is_question, is_request, sentences
 from pagemind.runtime.settings import (
     ENTITY_NAME_CHARS,
     EXTRACT_FACTS,
@@ -55,6 +55,8 @@ _CALENDAR = frozenset(
 _FOREIGN = re.compile(
     "[\u0400-\u04ff\u0590-\u06ff\u0900-\u0fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
+# What stands before a message where it is shown.
+_HEAD = re.compile(r"^(?:\[?m\d+[^\]]{0,40}\]\s*)?(?:[\w .'’-]{1,40}:\s+)?")
 _LEAST_CHARS = 3  # of a quote that is no whole message
 _COVERED = 0.8  # of a candidate's words that stand in what somebody asked to forget
 
@@ -128,7 +130,9 @@ class _Named:
 def _candidate(item: Item, talk: Talk, named: _Named, zone: tzinfo) -> Candidate | None:
     quote = text_of(item, "quote", 4 * EXTRACT_TEXT_CHARS)
     line = _quoted(quote, talk.people)
-    if line is None:
+    if line is None and (quote := _HEAD.sub("", quote)):
+        line = _quoted(quote, talk.people)
+    if line is None or all(is_question(each) or is_request(each) for each in sentences(quote)):
         return None
     subject = text_of(item, "subject", ENTITY_NAME_CHARS)
     relation = text_of(item, "relation", RELATION_CHARS)
@@ -140,7 +144,7 @@ def _candidate(item: Item, talk: Talk, named: _Named, zone: tzinfo) -> Candidate
     misattributed = subject and not is_first_person(subject) and plain(about) != plain(subject)
     if not text or _FIRST.search(text) or misattributed:
         text = f"{line.speaker}: {quote}"[:EXTRACT_TEXT_CHARS]
-    if not about or not value or _AHEAD.search(quote):
+    if not about or not value or plain(value) == plain(about) or _AHEAD.search(quote):
         relation, value = "", ""  # a note: what is only planned does not end what is
     candidate = Candidate(
         text=text,

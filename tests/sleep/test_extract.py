@@ -80,6 +80,24 @@ def test_a_quote_must_have_been_said_by_a_person(bed: Bed) -> None:
     assert [each["object"] for each in found] == ["Lisbon"]
 
 
+def test_a_weak_model_quotes_whole_lines(bed: Bed) -> None:
+    """With what stands before them; a question is no fact, nor is somebody an object of itself."""
+    bed.turn("Hello! I live in Lisbon.")
+    bed.turn("Can you tell me a joke?")
+    bed.turn("My friend Jack hates football.")
+    found = extracted(
+        bed,
+        fact("[m1, 2026-06-01 Mon] Sam: Hello! I live in Lisbon.", "Sam: Hello! I live in Lisbon.",
+             "Sam", "lives_in", "Lisbon"),
+        fact("Sam: Can you tell me a joke?", "Sam likes a joke.", "Sam", "likes", "joke"),
+        fact("Sam: My friend Jack hates football.", "Jack.", "Sam", "likes", "Jack"),
+    )  # fmt: skip
+    assert [(each["subject"], each["relation"], each["quote"]) for each in found] == [
+        ("Sam", "lives_in", "Hello! I live in Lisbon."),
+        ("Jack", "", "My friend Jack hates football."),
+    ]
+
+
 def test_what_was_looked_up_is_not_in_the_talk(bed: Bed) -> None:
     """Nor are the agent's repetitions of it, nor what a person quotes, nor what a timer says."""
     bed.turn(
