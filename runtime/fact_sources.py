@@ -1,13 +1,33 @@
-"""Which messages told what took the place of what others had told, by the lineage of facts."""
+"""What facts tell a search of words: which are about whom it names, and, by their lineage, which
+messages told what took the place of what others had told.
+"""
 
 from collections.abc import Mapping, Sequence
 
+from pagemind.runtime.entity_names import plain
 from pagemind.runtime.models.plain_talk import content
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.relations import words_of
+from pagemind.runtime.settings import FACTS_ABOUT, SUCCESSION_LONGEST
 from pagemind.runtime.state.state import State
 
-_LONGEST = 64  # of a chain of facts that took each other's place
+_WORDS = 64  # of a query that may hold names …
+_NAME_WORDS = 4  # … of so many words
+
+
+def facts_about(state: State, words: str) -> frozenset[str]:
+    """The short ids of facts about whom or what these words name."""
+    if not state.facts.any():
+        return frozenset()
+    said = words.split()[:_WORDS]
+    runs = (
+        " ".join(said[first : first + many])
+        for many in range(1, _NAME_WORDS + 1)
+        for first in range(len(said) - many + 1)
+    )
+    entities = state.entities.named({plain(run) for run in runs})
+    numbers = state.facts.numbers_about(entities, FACTS_ABOUT)
+    return frozenset(f"a{number}" for number in numbers)
 
 
 def newer_messages(state: State, seqs: Sequence[int], words: str) -> Mapping[int, tuple[int, ...]]:
@@ -50,7 +70,7 @@ def _meant(facts: Sequence[Passage], asked: frozenset[str]) -> list[Passage]:
 
 def _latest(state: State, fact: Passage) -> Passage:
     """What holds the place of a fact now."""
-    for _ in range(_LONGEST):
+    for _ in range(SUCCESSION_LONGEST):
         successor = fact.facets.superseded_by
         following = state.passages.get([successor]).get(successor) if successor else None
         if following is None or following.provenance.status != "active":

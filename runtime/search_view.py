@@ -1,9 +1,9 @@
 """What a search may ask of one agent's state: implements tiers.view.View for agents and readers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
-from pagemind.runtime.fact_sources import newer_messages
+from pagemind.runtime.fact_sources import facts_about, newer_messages
 from pagemind.runtime.message import Message
 from pagemind.runtime.outbox import OutboxItem, Tier
 from pagemind.runtime.page import Page
@@ -48,6 +48,16 @@ class StateView:
 
     def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
         return self._state.accesses.read(tier, keys)
+
+    def superseded(self, numbers: Sequence[int]) -> Mapping[int, Sequence[Passage]]:
+        found = {number: self._state.passages.superseded_by(number) for number in numbers}
+        return {
+            number: [each for each in reversed(several) if each.provenance.status == "active"]
+            for number, several in found.items()
+        }
+
+    def about(self, words: str) -> Collection[str]:
+        return facts_about(self._state, words)
 
     def newer(self, seqs: Sequence[int], words: str) -> Mapping[int, Sequence[int]]:
         return newer_messages(self._state, seqs, words)

@@ -191,7 +191,8 @@ EMBED_CACHE_CHARS = 8000  # of one of them: no embedder of ours reads more
 EMBED_SECONDS = 120.0  # a batch on an embedder that was handed in; the write-back thread waits
 SEARCH_EMBED_SECONDS = 10.0  # a search goes on without meanings after that
 SEARCH_QUERY_CHARS = 2000  # of a query; what comes after says nothing new
-SUCCESSION_LOOK = 20  # of the first messages found: whether what they told is over
+SUCCESSION_LOOK = 20  # of the first hits: whether something took their place, or they something's
+SUCCESSION_LONGEST = 64  # of a chain of records that took each other's place
 SEARCH_LIMIT = 50  # results of one search, over all its parts
 SEARCH_FILTER_VALUES = 1000  # tags or ids of one filter
 SEARCH_RANKINGS = ("relevance", "park", "park-raw", "smallville-099", "crewai")  # composite.py
@@ -214,6 +215,7 @@ SEARCH_WEIGHTS = {
     "after": 0.17,
     "around": 0.15,
     "conversation": 0.3,
+    "subject": 0.4,  # a fact about whom the query names
     "exact": 1.0,  # an exact ABC-1234 goes before everything
 }
 SEARCH_MIN_COSINE = 0.1  # a nearest neighbour further away than this is near to nothing
@@ -292,6 +294,7 @@ ENTITY_NAME_CHARS = 200  # of a name; more is no name
 RELATION_CHARS = 64
 FACT_NEAR = 5  # others of the same subject and relation that adding a fact tells of
 FACTS_FOUND = 200  # of one entity, in a search of facts …
+FACTS_ABOUT = 1000  # of whom a query names, that rank before others
 FACT_NEIGHBOURS = 50  # … and whom its first step leads to
 CHANGE_ATTEMPTS = 3  # failures after which a planned change is put aside
 EPISODES_OLD_DAYS = 14  # episodes older than this …

@@ -126,6 +126,12 @@ class Authority:
     def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
         return {key: self.shown[tier, key] for key in keys if (tier, key) in self.shown}
 
+    def superseded(self, numbers: Sequence[int]) -> Mapping[int, Sequence[Passage]]:
+        return {}
+
+    def about(self, words: str) -> Sequence[str]:
+        return ()
+
     def newer(self, seqs: Sequence[int], words: str) -> Mapping[int, Sequence[int]]:
         return {}
 

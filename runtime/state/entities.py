@@ -4,7 +4,8 @@ A name leads to one entity at most; `key` is the name made plain (the caller's `
 means which entity is decided elsewhere. What was learnt on a line that was left is not known.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pagemind.runtime.clock import Clock, rfc3339
@@ -37,6 +38,15 @@ class Entities:
             (key,),
         )
         return int(row["entity"]) if row else None
+
+    def named(self, keys: Iterable[str]) -> list[int]:
+        """The entities that any of these plain names leads to."""
+        rows = self._db.rows(
+            "SELECT DISTINCT entity FROM entity_names"
+            " WHERE key IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(keys)),),
+        )
+        return [row["entity"] for row in rows]
 
     def make(self, name: str, key: str, *, seq: int) -> int:
         """A new entity with its first name; its number."""

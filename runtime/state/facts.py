@@ -62,6 +62,13 @@ class Facts:
         )
         return [as_version(passage_of(row), row, "v_") for row in rows]
 
+    def numbers_about(self, entities: Iterable[int], limit: int) -> list[int]:
+        """Of the facts about some entities, the newest."""
+        rows = self._db.rows_in(
+            "SELECT number FROM passages WHERE kind = 'fact' AND subject_entity", list(entities)
+        )
+        return sorted((row["number"] for row in rows), reverse=True)[:limit]
+
     def any(self) -> bool:
         """Whether there are facts at all."""
         return self._db.one("SELECT 1 FROM passages WHERE kind = 'fact' LIMIT 1") is not None

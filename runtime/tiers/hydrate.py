@@ -148,6 +148,29 @@ def _of_passage(passage: Passage, ranked: Ranked) -> Hit:
     )
 
 
+def hit_of(passage: Passage, id: str, beside: Hit) -> Hit:
+    """A whole passage that is shown for a hit of the same tier and archive, with its score."""
+    facets = passage.facets
+    return Hit(
+        id=id,
+        archive=beside.archive,
+        tier="archival",
+        text=passage.text,
+        score=beside.score,
+        seq=passage.seq,
+        origin=passage.provenance.origin,
+        source=passage.provenance.detail,
+        said_at=passage.created_at,
+        tags=passage.tags,
+        importance=passage.importance,
+        kind=facets.kind,
+        scope=facets.scope,
+        valid_from=facets.valid_from,
+        valid_to=facets.valid_to,
+        superseded_by=f"a{facets.superseded_by}" if facets.superseded_by else None,
+    )
+
+
 def _of_page(page: Page, ranked: Ranked) -> Hit:
     return Hit(
         id=page.short_id,

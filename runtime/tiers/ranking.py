@@ -35,12 +35,19 @@ class Asked:
     windows: tuple[Span, ...]  # periods it names
     exact: tuple[re.Pattern[str], ...]  # ABC-1234, notes.txt
     when: bool  # it asks for a time
+    about: frozenset[tuple[str, str]] = frozenset()  # passages about whom it names: archive, id
 
     @classmethod
-    def of(cls, words: str, speakers: Sequence[str], windows: Sequence[Span]) -> "Asked":
+    def of(
+        cls,
+        words: str,
+        speakers: Sequence[str],
+        windows: Sequence[Span],
+        about: frozenset[tuple[str, str]] = frozenset(),
+    ) -> "Asked":
         patterns = tuple(exactly(word) for word in identifiers(words))
         named = tuple(mentioned(words, speakers))
-        return cls(named, tuple(windows), patterns, _WHEN.search(words) is not None)
+        return cls(named, tuple(windows), patterns, _WHEN.search(words) is not None, about)
 
 
 def features(legs: Legs, asked: Asked, weights: Mapping[str, float]) -> dict[str, dict[str, float]]:
@@ -108,6 +115,8 @@ def _add_facts(row: dict[str, float], candidate: Candidate, asked: Asked) -> Non
     match = candidate.match
     if len(asked.named) == 1 and match.speaker == asked.named[0]:
         row["speaker"] = 1.0
+    if (candidate.source.archive, match.parent) in asked.about:
+        row["subject"] = 1.0
     if asked.exact:
         held = sum(pattern.search(match.text) is not None for pattern in asked.exact)
         row["exact"] = held / len(asked.exact)

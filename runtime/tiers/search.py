@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
 from pagemind.runtime.clock import SystemClock
+from pagemind.runtime.fact import was_true
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Tier
@@ -21,6 +22,7 @@ from pagemind.runtime.settings import (
     SEARCH_QUERY_CHARS,
     SEARCH_TAIL,
     SEARCH_WEIGHTS,
+    SUCCESSION_LONGEST,
     SUCCESSION_LOOK,
 )
 from pagemind.runtime.sight import EVERYTHING, Sight, visible
@@ -137,7 +139,7 @@ class Search:
         else:
             hits = hydrate(tier, ranked, limit, keep)
         if query is not None:
-            hits = self._in_time(tier, query, hits, asked, sources)
+            hits = self._in_time(tier, query, hits, asked, sources, keep)[:limit]
         return SearchResult(tuple(hits), sum(totals), tuple(dict.fromkeys(warnings + more)))
 
     def _time_asked(self, tier: Tier, query: str | None, filters: SearchFilters) -> TimeAsked:
@@ -152,12 +154,19 @@ class Search:
         hits: Sequence[Hit],
         asked: TimeAsked,
         sources: Sequence[Source],
+        keep: Callable[[Passage], bool],
     ) -> list[Hit]:
         """What was, or what is, before the other, as the question asks for it."""
         if tier == "archival" and asked is not NOW:
             views = {source.archive: source.view for source in sources}
             known = passages_of(hits, lambda archive: views[archive].passages)
-            return in_time(hits, known, asked, self._now())
+            earlier: dict[str, list[Passage]] = {
+                hit.id: kept
+                for hit in hits[:SUCCESSION_LOOK]
+                if hit.id in known
+                and (kept := _earlier(views[hit.archive], known[hit.id], asked, keep))
+            }
+            return in_time(hits, known, asked, self._now(), earlier)
         if tier == "recall" and asked is NOW:
             first = [hit.seq for hit in hits[:SUCCESSION_LOOK]]
             newer = self._own.view.newer(first, query)
@@ -198,7 +207,13 @@ class Search:
             return [], []
         legs = gather(tier, words, places, speakers, self._vectors)
         windows = find_spans(words, self._local_now())
-        table = features(legs, Asked.of(words, speakers, windows), self._weights)
+        about = frozenset(
+            (place.source.archive, id)
+            for place in places
+            if tier == "archival"
+            for id in place.source.view.about(words)
+        )
+        table = features(legs, Asked.of(words, speakers, windows, about), self._weights)
         cosines = legs.scores.get("vector", {})
         ranked = [
             Ranked(legs.found[key], score, table[key], cosines.get(key))
@@ -227,6 +242,23 @@ class Search:
 
     def _local_now(self) -> datetime:
         return self._now().astimezone(self._zone)
+
+
+def _earlier(
+    view: View, passage: Passage, asked: TimeAsked, keep: Callable[[Passage], bool]
+) -> list[Passage]:
+    """What a passage took the place of, as far back as is asked for, the last first."""
+    found: list[Passage] = []
+    at = passage
+    while len(found) < SUCCESSION_LONGEST:
+        before = [each for each in view.superseded([at.number])[at.number] if was_true(each)]
+        if not before:
+            break
+        at = before[0]
+        found += filter(keep, before)
+        if asked.at is None or at.holds(asked.at):
+            break
+    return found
 
 
 def _seen_at(source: Source, filters: SearchFilters) -> SearchFilters:

@@ -12,16 +12,22 @@ from datetime import datetime
 from pagemind.runtime.fact import began, is_current, was_true
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Hit
+from pagemind.runtime.settings import SUCCESSION_LONGEST
+from pagemind.runtime.tiers.hydrate import hit_of
 from pagemind.runtime.time_asked import TimeAsked
-
-_LONGEST = 64  # of a chain of records that took each other's place
 
 
 def in_time(
-    hits: Sequence[Hit], known: Mapping[str, Passage], asked: TimeAsked, now: datetime
+    hits: Sequence[Hit],
+    known: Mapping[str, Passage],
+    asked: TimeAsked,
+    now: datetime,
+    earlier: Mapping[str, Sequence[Passage]],
 ) -> list[Hit]:
     """For a question about the past: in each place what was before the present one, the latest
-    first; or what was true at the time. `known` are the passages by the ids of the hits."""
+    first; or what was true at the time. `known` are the passages by the ids of the hits, `earlier`
+    those whose place a hit took: they are shown though they were not found."""
+    hits, known = _with_earlier(hits, known, earlier)
     slots: dict[object, list[int]] = {}
     for at, hit in enumerate(hits):
         if hit.id in known:
@@ -37,6 +43,25 @@ def in_time(
         for place, at in zip(places, sorted(places, key=rank), strict=True):
             order[place] = at
     return _placed(hits, order)
+
+
+def _with_earlier(
+    hits: Sequence[Hit], known: Mapping[str, Passage], earlier: Mapping[str, Sequence[Passage]]
+) -> tuple[list[Hit], dict[str, Passage]]:
+    """Each hit, and after it what it took the place of."""
+    shown: list[Hit] = []
+    there = {hit.id for hit in hits}
+    more = dict(known)
+    for hit in hits:
+        shown.append(hit)
+        home = hit.id.rpartition(":")[0]
+        for each in earlier.get(hit.id, ()):
+            id = f"{home}:{each.short_id}" if home else each.short_id
+            if id not in there:
+                there.add(id)
+                more[id] = each
+                shown.append(hit_of(each, id, hit))
+    return shown, more
 
 
 def newest_told(hits: Sequence[Hit], newer: Mapping[int, Sequence[int]], look: int) -> list[Hit]:
@@ -68,7 +93,7 @@ def _slot(hit: Hit, known: Mapping[str, Passage]) -> object:
     if facets.kind == "fact" and facets.subject_entity is not None:
         return hit.archive, facets.subject_entity, facets.relation
     home = hit.id.removesuffix(passage.short_id)
-    for _ in range(_LONGEST):
+    for _ in range(SUCCESSION_LONGEST):
         successor = passage.facets.superseded_by
         if successor is None:
             break

@@ -3,7 +3,7 @@
 Hits are read back through it, so that a search never shows what the authority no longer holds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -39,6 +39,12 @@ class View(Protocol):
 
     def accessed(self, tier: Tier, keys: Sequence[int]) -> Mapping[int, datetime]:
         """When a model was last shown these seqs or numbers by a search, as far as it was."""
+
+    def superseded(self, numbers: Sequence[int]) -> Mapping[int, Sequence[Passage]]:
+        """What each of these passages took the place of, the last first."""
+
+    def about(self, words: str) -> Collection[str]:
+        """The short ids of facts about somebody or something that these words name."""
 
     def newer(self, seqs: Sequence[int], words: str) -> Mapping[int, Sequence[int]]:
         """Of messages that told what is over, as far as these words ask for it: those that told
