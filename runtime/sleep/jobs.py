@@ -2,6 +2,7 @@
 linked and reflected on in the same sleep."""
 
 from pagemind.runtime.definition_parts import Sleeping
+from pagemind.runtime.sleep.compress import Compress
 from pagemind.runtime.sleep.consolidate import Consolidate
 from pagemind.runtime.sleep.dedupe import Dedupe
 from pagemind.runtime.sleep.episodes import EpisodesJob
@@ -23,9 +24,9 @@ def jobs_of(spec: Sleeping) -> list[Job]:
     """Those that a definition asks for."""
     jobs: list[Job] = [
         Extract(),
-        Profiles(),
         Segmenting(),
         Promote(),
+        Profiles(),
         Consolidate(),
         Dedupe(),
         Lift(),
@@ -34,6 +35,7 @@ def jobs_of(spec: Sleeping) -> list[Job]:
         Link(),
         Fallen(),
         Reflect(),
+        Compress(),
         Expire(),
         PromptsJob(),
     ]

@@ -337,6 +337,17 @@ class Passages:
         """The number of the newest passage ever; 0 before the first."""
         return self._db.number("SELECT coalesce(max(number), 0) FROM passages")
 
+    def old(self, kind: RecordKind, before: datetime, after: int, limit: int) -> list[Passage]:
+        """Active records of a kind from before a time that are not cold and may go cold, and
+        follow a number; the oldest number first."""
+        rows = self._db.rows(
+            "SELECT * FROM passages WHERE status = 'active' AND kind = ? AND created_at < ?"
+            " AND number > ? AND cold = 0 AND evergreen = 0 AND superseded_by IS NULL"
+            " ORDER BY number LIMIT ?",
+            (kind, rfc3339(before), after, limit),
+        )
+        return [passage_of(row) for row in rows]
+
     def unrated(self, after: int, limit: int) -> list[Passage]:
         """Active records that follow a number and have no importance, the oldest first; without
         pieces of documents."""
