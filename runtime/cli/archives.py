@@ -12,12 +12,16 @@ from pagemind.runtime.cli.options import (
     Files,
     HomeFolder,
     Importance,
+    InScope,
     MaxTokens,
+    Owner,
     Part,
     Query,
+    Scope,
     Start,
     Tags,
     TextToKeep,
+    Ttl,
     Wait,
     Yes,
 )
@@ -102,6 +106,9 @@ def insert(
     file: Files = None,
     tag: Tags = None,
     importance: Importance = None,
+    scope: Scope = "",
+    private_to: Owner = "",
+    ttl: Ttl = "",
     wait: Wait = 0.0,
     as_json: AsJson = False,
     home: HomeFolder = None,
@@ -112,11 +119,13 @@ def insert(
     and what was cut off goes on.
     """
     from pagemind.runtime.cli.memory_insert import said_text
+    from pagemind.runtime.keeping import Keeping
 
     if bool(text) == bool(file):
         raise typer.BadParameter("give a TEXT or --file, and not both", param_hint="TEXT")
     said = said_text(text) if text else ""
-    options = {"tags": tag or [], "importance": importance}
+    keeping = Keeping.of(scope or None, private_to, ttl)
+    options = {"tags": tag or [], "importance": importance, "keeping": keeping}
     return _take(archive, said, file or [], options, wait, as_json, home)
 
 
@@ -178,6 +187,7 @@ def search(
     start: Start = None,
     end: End = None,
     tag: Tags = None,
+    scope: InScope = None,
     max_tokens: MaxTokens = CLI_PART_TOKENS,
     part: Part = 1,
     as_json: AsJson = False,
@@ -190,7 +200,7 @@ def search(
     from pagemind.runtime.search_answer import Found
     from pagemind.runtime.settings import SEARCH_LIMIT
 
-    given = {"start": start, "end": end, "tags": tag}
+    given = {"start": start, "end": end, "tags": tag, "scopes": scope}
     with opened(home) as runtime, runtime.archives.reader(archive) as reader:
         filters = filters_of(given, runtime.clock.now().astimezone(reader.zone))
         result = reader.search.search("archival", query.strip() or None, filters, SEARCH_LIMIT)

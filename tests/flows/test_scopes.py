@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kernel_kit import small
@@ -13,6 +14,7 @@ from pagemind.runtime.agent import Agent
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import DefinitionError, ToolError, UserError
 from pagemind.runtime.keeping import Keeping
+from pagemind.runtime.mcp_server.functions import MemoryFunctions
 from pagemind.runtime.passage import Facets, Passage
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.scope import seen
@@ -225,3 +227,32 @@ def test_moving_out_of_sight_hides_at_once(runtime: Runtime) -> None:
     assert found(ada, "code of the door") == set()
     assert "there is no passage" in refused(ada, "page_in", id="a1")
     assert "there is no passage" in refused(ada, "archival_edit", id="a1", content="x")
+
+
+def test_what_a_program_keeps_private_only_it_finds(runtime: Runtime) -> None:
+    """Over MCP: neither another program nor the agent, by search or by reading; a person does. The
+    agent's near-duplicates do not name it either."""
+    agent_of(runtime, "ada").close()
+    functions = MemoryFunctions(runtime, "ada")
+    tools = {tool.name: tool for tool, _ in functions.tools()}
+
+    def ask(name: str, client: str, **arguments: object) -> dict[str, Any]:
+        return functions.call(tools[name], dict(arguments), client)
+
+    text = "The release key is in the red binder."
+    assert ask("memory_insert", "crm", text=text, private=True, ttl="9 days")["ids"] == ["a1"]
+    ask("memory_insert", "crm", text="The binder is heavy.", scope="/office")
+    for client, there in (("crm", {"a1", "a2"}), ("mail", {"a2"}), ("", {"a2"})):
+        results = ask("memory_search", client, query="binder")["results"]
+        assert {each["id"] for each in results} == there
+    assert text in ask("page_in", "crm", id="a1")["text"]
+    with pytest.raises(ToolError, match="there is no passage a1"):
+        ask("page_in", "mail", id="a1")
+    scoped = ask("memory_search", "crm", query="binder", scope="/office")["results"]
+    assert [each["id"] for each in scoped] == ["a2"]
+    agent = runtime.agent("ada", model=ScriptedModel([]), create=False)
+    assert found(agent, "binder") == {"a2"}
+    assert agent.archival.near(text) == []
+    with runtime.reader("ada") as reader:
+        hits = reader.search.search("archival", "binder", SearchFilters(), 5).hits
+        assert {hit.id for hit in hits} == {"a1", "a2"}

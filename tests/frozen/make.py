@@ -1,5 +1,6 @@
 """Makes home-vN.tar.gz: a home as this version leaves it, and what is in it, for tests of later
-versions. Run once for each version of the schema, before it changes; never make an old one anew.
+versions. Run once for each pair of schemas that is released, before one of them changes (MADE says
+which pair each holds); never make an old one anew.
 
     python tests/frozen/make.py
 """
@@ -9,6 +10,7 @@ import json
 import sys
 import tarfile
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,8 @@ from pagemind.runtime.clock import FrozenClock, rfc3339
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.event import UserMessage
 from pagemind.runtime.ingest import ingest
-from pagemind.runtime.message import Message
+from pagemind.runtime.message import Message, Provenance
+from pagemind.runtime.passage import Facets
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.ledger import Ledger, Spent
 from pagemind.runtime.state.mailbox import Mailbox
@@ -25,6 +28,8 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.testing import ScriptedModel, call
 from pagemind.runtime.tool import make_tool
 
+# N of home-vN: the schemas of its state.db and its home.db.
+MADE = {1: (1, 1), 2: (2, 2), 3: (2, 3), 4: (3, 3)}
 HERE = Path(__file__).resolve().parent
 DEFINITION = """
 name: {name}
@@ -176,6 +181,70 @@ def archive(runtime: Runtime) -> None:
             ingest(writer, [path])
 
 
+def learned(runtime: Runtime) -> None:
+    """Records of every kind, and what ties them together: facts in time, an item, a skill, an
+    episode, a link, lineage, a segment, planned changes; some cold, scoped, private, expiring."""
+    model = ScriptedModel(
+        [
+            [
+                call("fact_add", subject="Zoë", relation="lives_in", object="Faro", since="2024"),
+                call("fact_add", subject="Zoë", relation="lives_in", object="Porto é"),
+                call("store_put", namespace="users/zoë", key="theme", value={"dark": True}),
+                call(
+                    "skill_save",
+                    name="moor",
+                    when_to_use="When the boat comes in.",
+                    instructions="Bow line first.",
+                ),
+                call("ring", number=4),
+            ],
+            "Learned.",
+            *["Yes."] * 48,
+        ],
+        after="Yes.",
+        summary=lambda _: "They talked about boats, item by item.",
+    )
+    text = DEFINITION.format(name="learned", protocol="default").replace("3072", "6144")
+    more = "tools: [core, archival, page_in, facts, store, skills, episodes]\nscope: /harbour\n"
+    definition = parse_definition(text.replace(text[text.index("tools:") :], more))
+    agent = runtime.agent("learned", definition, model=model, tools=[make_tool(ring)])
+    agent.send("Zoë has moved.", speaker="Zoë")
+    for number in range(48):
+        agent.send(sentence(number), speaker="Zoë")
+    agent.insert("The guest code is 4711.", scope="/harbour/gate", ttl="30 days")
+    agent.insert("Only mine.", owner="crm", evergreen=True, tags=["key"])
+    agent.store.put("/users/zoë", "theme", {"dark": False}, ttl="9 days")
+    cold, _ = agent.insert("Toast was eaten.")
+    state = agent.state
+    now = {"author": "worker", "reason": "unused", "seq": state.journal.last_seq}
+    state.passages.edit(cold.number, None, facets=replace(cold.facets, cold=True), **now)
+    insight, _ = state.passages.insert(
+        "Zoë likes the sea.",
+        tags=(),
+        importance=7,
+        metadata={},
+        seq=state.journal.last_seq,
+        provenance=Provenance("model", "", 80, sources=("a1", "m1")),
+        author="worker",
+        facets=Facets("insight", level=1, scope="/harbour"),
+    )
+    with state.database.transaction():
+        seq = state.journal.last_seq
+        state.links.add(1, insight.number, author="worker", why="both of Zoë", seq=seq)
+        state.lineage.add(insight.short_id, ["a2"], "evidence", seq=seq)
+        pages = [page.number for page in state.pages.all()]
+        segment = state.segments.make(pages[0], "boats", ["boat", "tide"], trust=80, seq=seq)
+        state.segments.append(segment.number, pages[1], "boats", ["boat"], trust=80)
+        state.segments.visit(pages[:1])
+        state.tallies.add(insight.number, good=2, bad=1)
+        body = {"text": "Zoë has a cat."}
+        about = {"seq": seq, "sources": ["m1"], "trust": 80}
+        state.changes.add("extract", "add", body, state="candidate", **about)
+        waits = state.changes.add("extract", "add", body, state="pending", why="new", **about)
+        state.changes.settle(waits.number, "rejected", by="user")
+    agent.close()
+
+
 def house(runtime: Runtime) -> None:
     """What belongs to the home: mail, timers, an inbox, a shared block, a task."""
     fresh, database = runtime.home.find("fresh").id, runtime.home.database
@@ -267,14 +336,30 @@ def contents(state: State) -> dict[str, Any]:
         "live": [list(each) for each in state.journal.live_ranges() or ()],
         "pins": state.pins.all(),
         "documents": [[d.source, d.sha256, list(d.numbers)] for d in state.documents.all()],
+        "records": _rows(state, "SELECT number, version, facets FROM passage_versions"),
+        "lineage": _rows(state, "SELECT derived, source, how FROM lineage"),
+        "links": _rows(state, "SELECT low, high, author, why FROM links"),
+        "entities": _rows(state, "SELECT key, entity, name, how FROM entity_names"),
+        "changes": _rows(state, "SELECT number, job, op, state, body, sources FROM changes"),
+        "segments": _rows(
+            state,
+            "SELECT s.number, s.gist, s.keywords, s.visits, p.page FROM segments s"
+            " JOIN segment_pages p ON p.segment = s.number",
+        ),
+        "tallies": _rows(state, "SELECT number, good, bad FROM tallies"),
+        "items": [[p.facets.scope, p.facets.key, p.metadata] for p in state.items.within("/")],
     }
+
+
+def _rows(state: State, sql: str) -> list[list[Any]]:
+    return sorted([list(row) for row in state.database.rows(sql)], key=repr)
 
 
 def make(folder: Path) -> dict[str, Any]:
     """Fill a home; what is in it, by agent."""
     found: dict[str, Any] = {}
     with Runtime(folder, clock=FrozenClock(), background=False) as runtime:
-        for fill in (talker, beat, killed, rewound, reader, archive):
+        for fill in (talker, beat, killed, rewound, reader, archive, learned):
             fill(runtime)
         runtime.create("fresh", parse_definition(DEFINITION.format(name="f", protocol="default")))
         house(runtime)
@@ -291,8 +376,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(temporary) / "home"
         found = make(home)
-        newest = max(settings.STATE_SCHEMA, settings.HOME_SCHEMA)
-        target = HERE / f"home-v{newest}.tar.gz"
+        pair = (settings.STATE_SCHEMA, settings.HOME_SCHEMA)
+        number = next((n for n, schemas in MADE.items() if schemas == pair), None)
+        if number is None:
+            sys.exit(f"say in MADE which number a home of state {pair[0]} and home {pair[1]} has")
+        target = HERE / f"home-v{number}.tar.gz"
         if target.exists():
             sys.exit(f"{target.name} is frozen")
         with tarfile.open(target, "w:gz") as archive:

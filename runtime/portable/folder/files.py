@@ -91,10 +91,11 @@ def first_texts(state: State) -> dict[int, str]:
 
 
 def passages(state: State) -> Iterator[Passage]:
-    """The active ones, the oldest first."""
+    """The active ones, the oldest first; not the values of the store, whose text is made of
+    them."""
     number = 0
     while some := state.passages.after(number, _ROWS):
-        yield from some
+        yield from (each for each in some if each.kind != "item")
         number = some[-1].number
 
 
