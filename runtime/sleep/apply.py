@@ -4,6 +4,7 @@ A target that is not in the version that the plan was made on any more is Record
 is made. What each change touched stands in its body, so that it can be undone.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -64,6 +65,8 @@ def retire_into(state: State, change: Change, target: Passage, kept: str, by: st
 def _target(state: State, change: Change) -> Passage | None:
     if not change.target:
         return None
+    if not re.fullmatch(r"a\d{1,18}", change.target):
+        raise RecordChanged(f"{change.target[:40]} is no record")
     number = int(change.target[1:])
     found = state.passages.get([number]).get(number)
     if found is None or found.provenance.status == "retired":

@@ -87,8 +87,8 @@ def undo(state: State, number: int, by: str) -> list[str]:
     changed since is left alone, and so is then all of it: RecordChanged."""
     with state.database.transaction():
         change = _found(state, number, "applied")
-        touched = change.body.get("touched")
-        if change.op not in RECORD_OPS or not isinstance(touched, list):
+        touched = _touched(change)
+        if change.op not in RECORD_OPS or not touched:
             raise UserError(f"{change.short_id} is no change of records that can be undone")
         now = state.passages.get([each[0] for each in touched])
         for record, _, after in touched:
@@ -102,6 +102,18 @@ def undo(state: State, number: int, by: str) -> list[str]:
     return [f"a{record}" for record, _, _ in touched]
 
 
+def _touched(change: Change) -> list[tuple[int, int, int]]:
+    """Each record with its version before (0: it was not there) and after. What a file that was
+    imported says otherwise is none."""
+    kept = change.body.get("touched")
+    found = [tuple(each) for each in kept if isinstance(each, list)] if kept else []
+    return [
+        (each[0], each[1], each[2])
+        for each in found
+        if len(each) == 3 and all(type(number) is int for number in each)
+    ]
+
+
 def _back(state: State, record: int, before: int, by: str, reason: str) -> None:
     """One record to an earlier version; one that was not there is retired."""
     seq = state.journal.last_seq
@@ -110,7 +122,8 @@ def _back(state: State, record: int, before: int, by: str, reason: str) -> None:
         return
     then = state.passages.version(record, before)
     now = state.passages.get([record])[record]
-    assert then is not None
+    if then is None:
+        raise RecordChanged(f"a{record} has no version {before}")
     if now.provenance.status != then.provenance.status:
         state.passages.set_status(record, then.provenance.status, author=by, reason=reason, seq=seq)
     if then.provenance.status != "retired":
