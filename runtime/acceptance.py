@@ -126,6 +126,8 @@ def _lines(use: ToolUse, folder: Path | None) -> Iterator[str]:
     elif isinstance(terms, PythonTerms):
         network = " with the network" if terms.network else ""
         yield f"run Python code{network}{sees}{asks}"
+    elif use.name == "skill_run":
+        yield f"run its own skills, which came with it, in a confined process{asks}"
     elif use.own:
         yield f"call {use.name}, code that is installed here{sees}{asks}"
     else:

@@ -37,9 +37,8 @@ _GOING_ON = 20  # of these that are looked at again
 def catch_up(state: State) -> int:
     """Make the episodes of the turns that have ended since the last time; how many. What a person
     took back has none."""
-    kept = json.loads(state.database.meta(_CURSOR, "{}"))
-    last, again = int(kept.get("turn", 0)), [int(each) for each in kept.get("again", ())]
     newest = state.database.number("SELECT coalesce(max(turn), 0) FROM turns")
+    last, again = _left_off(state.database.meta(_CURSOR), newest)
     if newest <= last and not again:
         return 0
     made, going_on = 0, []
@@ -54,9 +53,20 @@ def catch_up(state: State) -> int:
             if over or number > last:
                 made += remember(state, number) is not None
         cursor = {"turn": newest, "again": going_on[-_GOING_ON:]}
-        if cursor != kept:
+        if newest > last or going_on != again:
             state.database.set_meta(_CURSOR, json.dumps(cursor))
     return made
+
+
+def _left_off(kept: str, newest: int) -> tuple[int, list[int]]:
+    """The newest turn that was looked at, and those to be looked at again; from the beginning
+    where that cannot be read: it may have come with an import."""
+    try:
+        cursor = json.loads(kept or "{}")
+        again = [int(each) for each in cursor.get("again", ())]
+        return min(int(cursor.get("turn", 0)), newest), again[:_GOING_ON]
+    except (ValueError, TypeError, AttributeError):
+        return 0, []
 
 
 def remember(state: State, turn: int) -> Passage | None:

@@ -27,7 +27,16 @@ from pagemind.runtime.errors import (
     ToolError,
     ToolFailed,
 )
-from pagemind.runtime.message import Blob, Message, Part, Provenance, Text, ToolCall, clean_text
+from pagemind.runtime.message import (
+    TRUST,
+    Blob,
+    Message,
+    Part,
+    Provenance,
+    Text,
+    ToolCall,
+    clean_text,
+)
 from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.settings import OWN_RESULT_TRUST, TOOL_MEGABYTES, WORLD_RESULT_TRUST
 from pagemind.runtime.state.accesses import Accesses
@@ -322,6 +331,9 @@ class FunctionExecutor:
             text = f"{text}\n{note}"
         outside = tool is not None and (tool.effect == "world" or tool.foreign)
         trust = WORLD_RESULT_TRUST if outside else OWN_RESULT_TRUST
+        # What memory gives back is no better for having been in memory.
+        shown = [TRUST.get(hit.origin, 0) for hit in result.shown if hit.origin]
+        trust = min(trust, result.trust, *shown)
         origin = Provenance("tool", call.name, trust) if ran else Provenance("runtime", NOT_RUN)
         parts: tuple[Part, ...] = (Text(text),)
         if result.files and self._blobs is not None:

@@ -13,6 +13,7 @@ from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
 from pagemind.runtime.skill import Skill, skill_of
 from pagemind.runtime.skill_book import SkillBook
+from pagemind.runtime.sleep import learned
 from pagemind.runtime.sleep import review as records
 from pagemind.runtime.sleep.apply import RECORD_OPS
 from pagemind.runtime.state.changes import STATES, Change, ChangeState
@@ -105,6 +106,8 @@ class Reviewing:
         elif change.op == "skill":
             book, skill = self._skill(change)
             book.approve(skill, by=self._by, why="a person approved it")
+        elif change.op == "prompt":
+            learned.approve(self._state, change.number, self._by)
         else:
             raise UserError(f"{change.short_id} is a change of a {change.op or 'candidate'}")
         return self.seen(self.find(id))
@@ -141,6 +144,8 @@ class Reviewing:
         change = self.find(id)
         if change.op == "block":
             self._undo_block(change)
+        elif change.op in learned.OPS:
+            learned.revert(self._state, change.number, self._by)
         else:
             records.undo(self._state, change.number, self._by)
         return self.seen(self.find(id))

@@ -183,13 +183,16 @@ def _function(name: str, tree: ast.Module) -> ast.FunctionDef | None:
 
 def signature(name: str, code: str) -> str:
     """How a function is called: `sort_invoices(rows, by='date')`."""
-    function = _function(name, ast.parse(code))
+    try:
+        function = _function(name, _parsed(code, name))
+    except BadArguments:  # it came with an import
+        function = None
     return f"{name}({ast.unparse(function.args)})" if function is not None else f"{name}()"
 
 
 def called(code: str) -> set[str]:
     """The names that code uses and does not define: skills among them."""
-    tree = ast.parse(code)
+    tree = _parsed(code, "code")
     used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     return used - set(_bound(tree)) - set(dir(builtins))
 

@@ -206,8 +206,8 @@ class SkillBook:
 
     def _failures(self, number: int, now: int | None) -> int:
         """How often in a row it failed; set to `now`, where that is given."""
-        kept = json.loads(self._state.database.meta(_IN_A_ROW, "{}"))
-        before = int(kept.get(str(number), 0))
+        kept = _counts(self._state.database.meta(_IN_A_ROW))
+        before = kept.get(str(number), 0)
         if now is not None and now != before:
             kept[str(number)] = now
             kept = {key: value for key, value in kept.items() if value}
@@ -258,6 +258,14 @@ class SkillBook:
         nearest = f"did you mean {close[0]}? " if close else ""
         known = ", ".join(names[:20]) or "none"
         return NotFound(f"no skill is called {name!r}", hint=f"{nearest}skills: {known}")
+
+
+def _counts(kept: str) -> dict[str, int]:
+    """None where that cannot be read: it may have come with an import."""
+    try:
+        return {str(key): int(value) for key, value in json.loads(kept or "{}").items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
 
 
 def tainted(trust: int) -> bool:

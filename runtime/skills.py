@@ -7,7 +7,7 @@ makes it wait for a person, whatever its tests say.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from pagemind.runtime.errors import BadArguments, ToolFailed
 from pagemind.runtime.message import TRUST
 from pagemind.runtime.services import Recall, SearchFilters
 from pagemind.runtime.settings import SKILL_RESULT_CHARS, SKILLS_SHOWN
-from pagemind.runtime.skill import Checked, Draft, Offered, Skill, load_order
+from pagemind.runtime.skill import Checked, Draft, Offered, Skill, called, load_order
 from pagemind.runtime.skill_book import SkillBook, tainted
 from pagemind.runtime.state.state import State
 
@@ -76,9 +76,19 @@ class Skills:
             return Checked(draft)
         asked = self._asked(draft.name, draft.body, tests=draft.tests)
         done = self._in_process(asked, cancel)
-        if done.kind == "passed":
-            return Checked(draft)
-        return Checked(draft, done.output)
+        if done.kind != "passed":
+            return Checked(draft, done.output)
+        for each in self._callers(draft.name):
+            asked = self._asked(each.name, each.body, draft, tests=each.tests)
+            done = self._in_process(asked, cancel)
+            if done.kind != "passed":
+                return Checked(draft, f"{each.name} calls it, and fails with it:\n{done.output}")
+        return Checked(draft)
+
+    def _callers(self, name: str) -> list[Skill]:
+        """The active skills that call it."""
+        active = [each for each in self._book.all() if each.state == "active"]
+        return [each for each in active if each.form == "code" and name in called(each.body)]
 
     def save(self, checked: Checked, turn: int) -> Skill:
         """Store it. It is active if its tests passed, or the definition accepts instructions, and
@@ -151,9 +161,19 @@ class Skills:
     def _used(self, skill: Skill, turn: int) -> None:
         self._book.used(skill, turn)
 
-    def _asked(self, name: str, code: str, **what: Any) -> dict[str, Any]:
-        """What the process is given. Raises BadArguments for a circle."""
-        ordered = load_order(name, code, self._book.active)
+    def _asked(
+        self, name: str, code: str, draft: Draft | None = None, **what: Any
+    ) -> dict[str, Any]:
+        """What the process is given, with a draft in the place of what is active under its name.
+        Raises BadArguments for a circle."""
+
+        def find(other: str) -> Skill | None:
+            active = self._book.active(other)
+            if draft is None or active is None or other != draft.name:
+                return active
+            return replace(active, form=draft.form, body=draft.body)
+
+        ordered = load_order(name, code, find)
         skills = [{"name": n, "code": c, "calls": calls} for n, c, calls in ordered]
         return {"name": name, "skills": skills, **what}
 

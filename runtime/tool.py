@@ -118,6 +118,7 @@ class ToolResult:
     speech: str | None = None  # protocol heartbeat: text for the person
     shown: "tuple[Hit, ...]" = ()  # what of memory the model sees in it
     files: tuple[File, ...] = ()
+    trust: int = 100  # the least of what it repeats of memory, beside what is `shown`
 
 
 class Arguments(Protocol):

@@ -68,7 +68,9 @@ class Kit:
 
         def shows() -> ToolResult:
             """Show a message."""
-            return ToolResult("m7 boat", shown=(Hit("m7", "recall", "boat", 1.0),))
+            return ToolResult(
+                "m7 boat", shown=(Hit("m7", "recall", "boat", 1.0, origin="document"),)
+            )
 
         memory = [make_tool(f, effect="memory") for f in (note, note_and_fail)]
         world = [make_tool(f) for f in (crash, add, table, silent, half, lose)]
@@ -264,6 +266,11 @@ def test_results_of_the_world_have_less_trust(kit: Kit) -> None:
     own = kit.run("note", '{"key": "k"}').message.provenance.trust
     world = kit.run("add", '{"left": 1}').message.provenance.trust
     assert own > 60 > world
+
+
+def test_what_memory_gives_back_is_no_better_for_it(kit: Kit) -> None:
+    """A document that was found is a document still."""
+    assert kit.run("shows").message.provenance.trust == 30
 
 
 def test_a_reading_is_a_reference(kit: Kit) -> None:

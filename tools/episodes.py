@@ -8,14 +8,16 @@ from pagemind.runtime.settings import EPISODE_SITUATION_CHARS, LESSON_CHARS, SUM
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.template import load
 from pagemind.runtime.tokens import TokenCounter
-from pagemind.runtime.tool import ToolContext, tool
+from pagemind.runtime.tool import ToolContext, ToolResult, tool
 
 _KINDS: dict[Result, str] = {"ok": "example", "failed": "warning", "unknown": "unknown"}
 _NONE = "nothing like this was tried before"
 
 
 @tool(effect="none", seconds=None)
-def episode_search(ctx: ToolContext, situation: str, outcome: str | None = None) -> str:
+def episode_search(
+    ctx: ToolContext, situation: str, outcome: str | None = None
+) -> str | ToolResult:
     """Find out what you tried in earlier turns like this one, and how it went: examples of what
     worked, and warnings of what failed.
 
@@ -35,7 +37,8 @@ def episode_search(ctx: ToolContext, situation: str, outcome: str | None = None)
         return _NONE
     count = TokenCounter().count
     shown = load("episodes").fill(episodes="\n".join(map(_line, found)))
-    return shorten(shown, ctx.result_tokens, count)
+    least = min(each.trust for each in found)
+    return ToolResult(shorten(shown, ctx.result_tokens, count), trust=least)
 
 
 def _line(one: Recalled) -> str:

@@ -13,6 +13,7 @@ from pagemind.runtime.errors import UserError
 from pagemind.runtime.feedback import judge
 from pagemind.runtime.instructions import own_of, replaced
 from pagemind.runtime.model import ModelRequest
+from pagemind.runtime.reviewing import Reviewing
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.sleep import learned
 from pagemind.runtime.state.changes import Change
@@ -116,6 +117,21 @@ def test_a_change_that_does_not_fit_is_put_aside(tmp_path: Path, answer: Any, er
         assert kit.state.changes.in_state("pending") == []
         kit.agent.sleep()
         assert len(kit.asked) == 1
+
+
+def test_a_proposal_is_reviewed_like_any_change(tmp_path: Path) -> None:
+    """Seen with the texts before and after, approved, undone."""
+    with runtime_at(tmp_path) as runtime:
+        kit = Kit(runtime, GOOD)
+        kit.judged()
+        kit.agent.sleep()
+        reviewing = Reviewing(kit.state, lambda: pytest.fail("no block is written"))
+        (seen,) = reviewing.list()
+        assert (seen.before, seen.after) == (OWN, f"{OWN}\nBe brief.")
+        assert reviewing.approve("c1").change.result == "instructions@2"
+        assert own_of(kit.state.database).text == f"{OWN}\nBe brief."
+        reviewing.undo("c1")
+        assert own_of(kit.state.database).text == OWN
 
 
 def test_what_was_put_aside_can_be_tried_anew(tmp_path: Path) -> None:

@@ -120,6 +120,13 @@ def test_skills_call_each_other_but_not_in_a_circle(kit: Kit) -> None:
     told = kit.run("skill_save", **circle)
     assert told == ("skills may not call each other in a circle: double → four_times → double")
     assert len(kit.book.versions("double")) == 1
+    # Its own tests would pass; those of what calls it do not.
+    worse = {**TWICE, "code": "def double(n):\n    return 4 if n == 2 else 0\n"}
+    told = kit.run("skill_save", **worse)
+    assert "four_times calls it, and fails with it:" in told
+    active = kit.book.active("double")
+    assert active is not None
+    assert active.version == 1
 
 
 def test_a_skill_that_keeps_failing_is_demoted_and_can_be_revised(kit: Kit) -> None:
