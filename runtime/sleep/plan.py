@@ -126,7 +126,7 @@ def by_model(
         return Plan("noop", "a model found it known", record)
     if op == "UPDATE" and _may_be_same(record, new) and _holds_both(text, record, new):
         plan = Plan("update", "a model joined both", record, text=text)
-        return plan if may_end(record, new, book) else _aside(plan)
+        return plan if may_end(record, new, book) else _aside(plan, new)
     if op in ("SUPERSEDE", "DELETE") and _may_be_over(meant, new, cardinality, held):
         over = op == "DELETE" or same_object(record.facets, new.facets)
         why = "a model found that it ended this"
@@ -148,14 +148,20 @@ def began(record: Passage) -> datetime:
 
 def may_end(record: Passage, new: New, book: FactBook) -> bool:
     """Not what is less trusted, and nobody what another has said of itself."""
-    trust = new.change.trust
-    if trust < record.provenance.trust and trust < TRUST["model"]:
-        return False
+    return not _less_trusted(record, new) and not _own_word(record, new, book)
+
+
+def _less_trusted(record: Passage, new: New) -> bool:
+    return new.change.trust < min(record.provenance.trust, TRUST["model"])
+
+
+def _own_word(record: Passage, new: New, book: FactBook) -> bool:
+    """Whether somebody said it of itself, and another says otherwise."""
     said_by, says = record.facets.speaker, new.facets.speaker
-    if not said_by or not says or record.facets.subject_entity is None:
-        return True
-    own = book.entity(said_by) == record.facets.subject_entity
-    return not own or book.entity(says) == record.facets.subject_entity
+    of = record.facets.subject_entity
+    if not said_by or not says or of is None:
+        return False
+    return book.entity(said_by) == of and book.entity(says) != of
 
 
 def _ended(plan: Plan, new: New, book: FactBook) -> Plan:
@@ -165,13 +171,16 @@ def _ended(plan: Plan, new: New, book: FactBook) -> Plan:
     since = new.facets.valid_from
     if since is not None and since < began(record) and plan.op == "supersede":
         return Plan("add", "it was true before this", record, born_past=True)
-    return plan if may_end(record, new, book) else _aside(plan)
+    return plan if may_end(record, new, book) else _aside(plan, new)
 
 
-def _aside(plan: Plan) -> Plan:
-    assert plan.target is not None
-    why = f"less trusted than {plan.target.short_id}"
-    return Plan(plan.op, why, plan.target, plan.text, aside=True)
+def _aside(plan: Plan, new: New) -> Plan:
+    record = plan.target
+    assert record is not None
+    why = f"less trusted than {record.short_id}"
+    if not _less_trusted(record, new):
+        why = f"{new.facets.speaker} says it, not {record.facets.speaker}, whom it is about"
+    return Plan(plan.op, why, record, plan.text, aside=True)
 
 
 def _may_be_same(record: Passage, new: New) -> bool:
