@@ -95,7 +95,7 @@ class Lived:
             for id in matching(self.agent.engine, told.plain):
                 number = int(id[1:])
                 text = self.agent.state.passages.get([number])[number].text
-                if told.fact in self.truth.told_in(text):
+                if told.fact in self.truth.named(text):
                     self.agent.archival.for_person().delete(number)
                     self.forgotten += 1
 
