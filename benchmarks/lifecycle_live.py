@@ -223,6 +223,7 @@ def lived(
                 made.sleep()
             assert runtime.drain(agent, DRAIN_SECONDS), "the write-back did not end"
             yield made
+            runtime.drain(agent, DRAIN_SECONDS)  # before its folder goes
 
 
 def say(made: Lived, turn: Spoken) -> None:

@@ -119,7 +119,7 @@ class _Making:
                 return self._settled("pending", record.short_id, {})
             record = self._let_in(record)
         if target is not None and change.op in ("supersede", "delete"):
-            self._end(target, record)
+            self._end(target, record, new)
         self._state.lineage.add(record.short_id, change.sources, "merged", seq=self._seq)
         return self._settled("applied", record.short_id, before, record.number, new=new)
 
@@ -190,12 +190,13 @@ class _Making:
         )
         return passage
 
-    def _end(self, target: Passage, record: Passage) -> None:
+    def _end(self, target: Passage, record: Passage, new: New) -> None:
         """Close the target, unless placing the new one among the others has done it."""
         now = self._state.passages.get([target.number])[target.number]
         if now.version != target.version or record.number == target.number:
             return
-        at = max(record.facets.valid_from or began(record), began(target))
+        since = new.facets.valid_from or record.facets.valid_from or began(record)
+        at = max(since, began(target))
         takes_its_place = self._change.op == "supersede"
         self._book.close(
             target.number,

@@ -81,6 +81,8 @@ def by_rule(
         if _DENIES.search(new.text) and not _DENIES.search(rival.text):
             doubtful.append(rival)
             continue
+        if cardinality.single(new.facets.relation) and (left := _left_beside(rival, rivals, new)):
+            return _ended(Plan("supersede", "one value at a time", left), new, book)
         return Plan("noop", "the same fact", rival)
     others = [each for each in rivals if not same_object(each.facets, new.facets)]
     several = cardinality.several(new.facets.relation, len(rivals))
@@ -137,6 +139,14 @@ def by_model(
 def unasked(new: New) -> Plan:
     """Where no model can be asked: nothing is lost by having it beside what is like it."""
     return Plan("add", "nobody could be asked")
+
+
+def _left_beside(same: Passage, rivals: Sequence[Passage], new: New) -> Passage | None:
+    """What came after a fact that is told again, and is not so any more: it was taken for a value
+    beside the first."""
+    since = new.facets.valid_from
+    later = (each for each in rivals if began(same) < began(each))
+    return next((each for each in later if since is not None and began(each) < since), None)
 
 
 def began(record: Passage) -> datetime:

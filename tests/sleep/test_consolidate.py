@@ -182,6 +182,23 @@ def test_one_wrong_answer_does_not_make_a_relation_one_of_several_values(
     assert current(bed)[-2:] == ["Bob sits in F44.", "Eve sits in G22."]
 
 
+def test_what_is_so_again_ends_what_a_wrong_answer_has_left_beside_it(
+    bed: Bed, worker: Worker
+) -> None:
+    """Once it is known that only one value holds."""
+
+    def sits(name: str, desks: str, op: str, says: str = "has") -> None:
+        for desk in desks.split():
+            worker.decisions = [decision(1, op, 1)]
+            text = f"{name} {says} desk {desk}."
+            told(bed, worker, text, fact(text, text, name, "desk", desk), speaker="Zoe")
+
+    sits("Sam", "B12 C34", "ADD")
+    sits("Bob", "F11 F22 F33 F44 F55", "SUPERSEDE")
+    sits("Sam", "B12", "ADD", "is back at")
+    assert current(bed) == ["Sam has desk B12.", "Bob has desk F55."]
+
+
 def test_what_is_said_to_be_over_ends(bed: Bed, worker: Worker) -> None:
     """And that it was said is kept as a note."""
     told(
