@@ -206,6 +206,7 @@ def learned(runtime: Runtime) -> None:
     )
     text = DEFINITION.format(name="learned", protocol="default").replace("3072", "6144")
     more = "tools: [core, archival, page_in, facts, store, skills, episodes]\nscope: /harbour\n"
+    more += "memory: {procedural: rw}\n"
     definition = parse_definition(text.replace(text[text.index("tools:") :], more))
     agent = runtime.agent("learned", definition, model=model, tools=[make_tool(ring)])
     agent.send("Zoë has moved.", speaker="Zoë")
