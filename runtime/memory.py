@@ -175,9 +175,9 @@ class Memory:
             if not writer.retire(number, reason=reason):
                 raise NotFound(f"there is no {id} in {self.scope!r}")
 
-    def restore(self, id: str, version: int) -> Remembered:
-        """Give a memory the text of an earlier version, as a new one; a deleted one comes back.
-        Raises NotFound."""
+    def restore(self, id: str, version: int | None = None) -> Remembered:
+        """Give a memory the text of an earlier version, as a new one (None: the newest); a deleted
+        one comes back. Raises NotFound."""
         with self._writing() as writer:
             return Remembered.of(writer.restore_passage(_number(id), version))
 
