@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pagemind.runtime.errors import PagemindError, ToolFailed
+from pagemind.runtime.fact import reworded
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
 from pagemind.runtime.passage import Passage
@@ -177,9 +178,11 @@ class ArchivalMemory:
             raise ToolFailed("the new text is empty; archival_delete retires a passage")
         check_length(text)
         self._check(number)
+        known = self._state.passages.get([number]).get(number)
         changed = self._state.passages.edit(
             number,
             text,
+            facets=reworded(known.facets, text) if known is not None else None,
             author=self._author,
             reason="edited",
             seq=self._state.journal.last_seq,

@@ -128,6 +128,7 @@ def boot(
     registry = registry_of(definition, protocol, tools)
     copies = SharedCopies(state, shared_blocks, definition.shared_blocks, agent=name)
     core = core_of(state, definition, protocol)
+    state.facts.set_single(definition.facts.single)
     if state.history.epoch() is None:  # what it sees first is what all see
         take_up(state, core, copies)
     schemas = registry.schemas()

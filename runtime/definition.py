@@ -23,6 +23,7 @@ from pagemind.runtime.definition_parts import (
     ArchiveUse,
     BlockSpec,
     Budget,
+    FactTerms,
     Gists,
     Label,
     Limits,
@@ -114,6 +115,7 @@ class AgentDefinition(Section):
     semantic: Semantic = "collection"  # where the worker keeps facts: passages, profiles or both
     prefetch: Prefetch = Prefetch()
     episodes: Offering = Offering()
+    facts: FactTerms = FactTerms()
     skills: Skilling = Skilling()
     gists: Gists = Gists()
     prompt: Prompting = Prompting()

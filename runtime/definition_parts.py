@@ -27,6 +27,7 @@ from pagemind.runtime.naming import LABEL, checked_archive
 from pagemind.runtime.profile import Profile
 from pagemind.runtime.profile_schema import checked as checked_schema
 from pagemind.runtime.recurrence import parse as parse_recurrence
+from pagemind.runtime.relations import relation_of
 
 Protocol = Literal["default", "heartbeat", "guided"]
 Semantic = Literal["collection", "profile", "both"]
@@ -261,6 +262,20 @@ class Skilling(Section):
     accept: Literal["tests", "instructions", "never"] = "tests"
     seconds: Number = Field(default=settings.SKILL_SECONDS, gt=0, le=3600)
     megabytes: Whole = Field(default=settings.SKILL_MEGABYTES, ge=64, le=1 << 20)
+
+
+class FactTerms(Section):
+    """Relations that hold one value at a time, beside those that are shipped (docs/facts.md)."""
+
+    single: tuple[Words, ...] = ()
+
+    @field_validator("single")
+    @classmethod
+    def _are_relations(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for each in value:
+            if relation_of(each) is None:
+                raise ValueError(f"{each!r} is no relation; write a name such as lives_in")
+        return value
 
 
 class Gists(Section):

@@ -3,7 +3,7 @@
 A fact is a record whose facets say subject, relation and object; times are aware.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Final, Literal
 
@@ -68,6 +68,14 @@ def same_object(one: Facets, other: Facets) -> bool:
     if one.object_entity is not None and one.object_entity == other.object_entity:
         return True
     return plain(one.object) == plain(other.object)
+
+
+def reworded(facets: Facets, text: str) -> Facets:
+    """The facets of a record with another text: a fact that does not name its object any more is a
+    note about its subject."""
+    if facets.kind != "fact" or f" {plain(facets.object)} " in f" {plain(text)} ":
+        return facets
+    return replace(facets, kind="note", relation="", object="", object_entity=None)
 
 
 def names_entity(relation: str, value: str) -> bool:

@@ -39,7 +39,8 @@ _MODEL = Provenance("model", trust=TRUST["model"])
 
 
 class FactBook:
-    """Of one agent. `single` are further relations that hold one value at a time; `ask` is a
+    """Of one agent. `single` are relations that hold one value at a time, beside those that are
+    shipped and that the agent's definition names; `ask` is a
     model's word on names that it is uncertain about. Hold the agent's lock while writing."""
 
     def __init__(
@@ -58,7 +59,7 @@ class FactBook:
 
     def is_single(self, relation: str) -> bool:
         """Whether a subject has one value of this relation at a time."""
-        return is_single(relation, self._single)
+        return is_single(relation, (*self._single, *self._state.facts.single))
 
     def entity(self, name: str, *, speaker: str = "") -> int | None:
         """The entity of a name, if it is known."""

@@ -83,6 +83,10 @@ class Match:
     part: int = 1
     parts: int = 1
     scores: Mapping[str, float] = field(default_factory=dict)  # of each way of searching
+    kind: str = "note"  # note, fact, insight …
+    valid_from: datetime | None = None  # when it is true in the world …
+    valid_to: datetime | None = None
+    superseded_by: str | None = None  # … and what took its place
 
     @classmethod
     def of(cls, hit: Hit, metadata: Mapping[str, Any], text: str | None = None) -> "Match":
@@ -98,6 +102,10 @@ class Match:
             part=hit.part,
             parts=hit.parts,
             scores=dict(hit.scores),
+            kind=hit.kind,
+            valid_from=hit.valid_from,
+            valid_to=hit.valid_to,
+            superseded_by=hit.superseded_by,
         )
 
 

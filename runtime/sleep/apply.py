@@ -15,7 +15,6 @@ from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.facts import FactBook
 from pagemind.runtime.message import Provenance, Status
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.relations import is_single
 from pagemind.runtime.sleep import derived
 from pagemind.runtime.sleep.plan import began
 from pagemind.runtime.sleep.similar import New, new_of
@@ -151,7 +150,7 @@ class _Making:
         over = parse_rfc3339(str(ends)) if ends else None
         importance = change.body.get("importance")
         rated = float(importance) if isinstance(importance, int | float) else None
-        single = is_single(facets.relation)
+        single = self._book.is_single(facets.relation)
         if new.is_fact and change.op != "delete" and (single or over is None):
             added = self._book.add(
                 facets.subject,

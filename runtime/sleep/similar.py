@@ -150,10 +150,11 @@ class Cardinality:
 
     def __init__(self, state: State) -> None:
         self._learned = lru_cache(maxsize=None)(state.facts.turnover)
+        self._named = state.facts.single
 
     def single(self, relation: str) -> bool:
         """A model that once took an update for another value does not unlearn it."""
-        if is_single(relation):
+        if is_single(relation, self._named):
             return True
         replaced, beside = self._learned(relation)
         return replaced >= RELATION_LEARNED and replaced >= RELATION_SURE * beside

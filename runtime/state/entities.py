@@ -43,7 +43,7 @@ class Entities:
         """The entities that any of these plain names leads to."""
         rows = self._db.rows(
             "SELECT DISTINCT entity FROM entity_names"
-            " WHERE key IN (SELECT value FROM json_each(?))",
+            f" WHERE key IN (SELECT value FROM json_each(?)) AND {_KNOWN}",
             (json.dumps(list(keys)),),
         )
         return [row["entity"] for row in rows]

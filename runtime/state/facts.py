@@ -1,8 +1,9 @@
 """Facts on disk: records found by whom they are about, now or as they were once known.
 
-A view over passages: nothing of its own is stored.
+A view over passages: nothing of its own is stored but what the definition says of relations.
 """
 
+import json
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -12,12 +13,24 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.passages import as_version, passage_of
 
+_SINGLE = "facts.single"  # of meta
+
 
 class Facts:
     """Of one agent. "Of a subject" and "of an object" are the two sides of a fact."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """Further relations of one value at a time, as the agent's definition names them."""
+        return tuple(json.loads(self._db.meta(_SINGLE, "[]")))
+
+    def set_single(self, relations: Iterable[str]) -> None:
+        named = json.dumps(list(relations), ensure_ascii=False)
+        if named != self._db.meta(_SINGLE, "[]"):
+            self._db.set_meta(_SINGLE, named)
 
     def of_subject(
         self,

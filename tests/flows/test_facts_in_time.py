@@ -51,7 +51,8 @@ def told(tmp_path: Path, clock: FrozenClock) -> Iterator[Told]:
     doing = Doing()
     model = ScriptedModel(doing)
     with runtime_at(tmp_path, clock) as runtime:
-        agent = runtime.agent("ada", small(8192, "facts", "archival"), model=model)
+        definition = small(8192, "facts", "archival", more="facts: {single: [coach]}\n")
+        agent = runtime.agent("ada", definition, model=model)
         yield Told(agent, doing, model)
 
 
@@ -170,3 +171,14 @@ def test_a_search_shows_what_the_question_asks_for(told: Told, clock: FrozenCloc
     assert [hit.score for hit in hits] == sorted((h.score for h in hits), reverse=True)
     plain = agent.engine.search("recall", "Lisbon, before?", SearchFilters(start=MAY), 20).hits
     assert plain[0].text.startswith("Where did I live")
+
+
+def test_a_definition_names_relations_of_one_value(told: Told) -> None:
+    """Beside those that are shipped; a fact whose text says something else is a note."""
+    told("fact_add", subject="Sam", relation="coach", object="Ruth")
+    assert "ended: a1" in told("fact_add", subject="Sam", relation="coach", object="Idris")
+    told("archival_edit", id="a2", content="Sam's coach Idris is from Cork.")
+    assert "a2" in told("fact_search", entity="Sam", relation="coach")
+    told("archival_edit", id="a2", content="Sam has given up sports.")
+    assert "no fact" in told("fact_search", entity="Sam", relation="coach")
+    assert told.state.passages.get([2])[2].kind == "note"
