@@ -300,7 +300,7 @@ limits: {steps: many, cost: -1}
         ("gists: false", "must be a mapping"),
         ("prompt: {refresh_blocks: always}", "must be 'on_edit' or 'on_flush', not 'always'"),
         ("prompt: {refresh: on_edit}", "did you mean 'refresh_blocks'?"),
-        ("search: {rankin: park}", "did you mean 'ranking'? allowed: ranking, weights"),
+        ("search: {rankin: park}", "did you mean 'ranking'? allowed: depth, ranking, weights"),
         (
             "search: {ranking: prak}",
             "no ranking is called 'prak'; did you mean 'park'? rankings: rel",
