@@ -8,7 +8,7 @@ a state that the next opening or write-back mends by itself. An empty list: all 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from pagemind.runtime import record_laws
@@ -32,6 +32,7 @@ from pagemind.runtime.tiers.schema import (
 )
 from pagemind.runtime.tiers.store import TIERS, TierStore
 
+_Compare = Callable[[State, TierStore, Tier], Iterator["Finding"]]
 _CHUNK = 1000  # messages read at once
 _TRIES = 3  # of a comparison beside a busy writer
 _UNINDEXED = OPTIMIZE_COMMITS * WRITE_BACK_ROWS  # rows between two compactions at most
@@ -399,7 +400,9 @@ def check_tiers(state: State, store: TierStore) -> list[Finding]:
         store.check()
         found: list[Finding] = []
         for tier in TIERS:
-            found += _rows(state, store, tier)
+            found += _rows(state, store, tier, _compare)
+            if tier == "archival":
+                found += _rows(state, store, tier, _compare_standings)
             found += _indices(state, store, tier)
             if store.embeds and (missing := store.count_missing(tier)):
                 detail = f"{tier}: {missing:,} rows without"
@@ -412,14 +415,32 @@ def check_tiers(state: State, store: TierStore) -> list[Finding]:
     return found
 
 
-def _rows(state: State, store: TierStore, tier: Tier) -> list[Finding]:
-    """Ids and texts, both ways. Beside a writer: again, if something was written meanwhile."""
+def _rows(state: State, store: TierStore, tier: Tier, compare: _Compare) -> list[Finding]:
+    """What compare() finds. Beside a writer: again, if something was written meanwhile."""
     for _ in range(_TRIES):
         before = _written(state)
-        found = list(_compare(state, store, tier))
+        found = list(compare(state, store, tier))
         if not found or before == _written(state):
             return found
     return [Finding("tiers", "note", f"{tier}: too busy to be compared", "open")]
+
+
+def _compare_standings(state: State, store: TierStore, tier: Tier) -> Iterator[Finding]:
+    """Records stand where they are found, and are seen by those who may."""
+    waiting = {
+        f"a{row['key']}"
+        for row in state.database.rows("SELECT key FROM outbox WHERE tier = ?", (tier,))
+    }
+    theirs = store.standings(tier)
+    other = [
+        row.id
+        for passage in state.passages.newest(1 << 62)
+        if passage.short_id not in waiting
+        for row in rows_of_passage(passage)
+        if row.id in theirs and theirs[row.id] != (row.status, row.tags)
+    ]
+    what = "another standing or other tags than the state database's"
+    yield from _wrong(f"{tier} rows", what, other, "rebuild")
 
 
 def _written(state: State) -> str:

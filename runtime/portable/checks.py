@@ -5,6 +5,7 @@ of pagemind takes for granted, then its own invariants.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator
 
@@ -211,14 +212,16 @@ def _jobs(database: Database) -> Iterator[str]:
 
 
 def _is_place(value: object, depth: int = 0) -> bool:
-    """What a job may keep of where it is: whole numbers and times, in lists and by names."""
+    """What a job may keep of where it is: numbers and times, in lists and by names."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list) and depth < 4:
         return all(_is_place(each, depth + 1) for each in value)
     if isinstance(value, str):
         return value == "" or re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z", value) is not None
-    return value is None or type(value) is int
+    if isinstance(value, bool):
+        return False
+    return value is None or (isinstance(value, int | float) and math.isfinite(value))
 
 
 def _first(database: Database, table: str, condition: str, what: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ once more, more plainly; then the turns are put aside as a dead row, to be tried
 from datetime import timedelta
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.settings import (
     EXTRACT_BACK,
     EXTRACT_LEAST,
@@ -80,7 +81,7 @@ class Extract:
                     state="candidate",
                     seq=seq,
                     sources=[each.source],
-                    trust=each.trust,
+                    trust=min(each.trust, TRUST["model"]),  # it words what was said
                 )
             if again is not None:
                 if found.fault:

@@ -299,6 +299,20 @@ class TierStore:
 
         return self._read(tier, read, [])
 
+    def standings(self, tier: Tier) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """What decides who finds a row, by its id: its status and tags, hidden ones too."""
+
+        def read(table: "Table") -> dict[str, tuple[str, tuple[str, ...]]]:
+            query = table.search().select(["id", "status", "tags"])
+            found = query.limit(max(1, table.count_rows())).to_arrow()
+            return {
+                row["id"]: (row["status"], tuple(row["tags"] or ()))
+                for batch in found.to_batches(max_chunksize=1000)
+                for row in batch.to_pylist()
+            }
+
+        return self._read(tier, read, {})
+
     def made_by(self, tier: Tier) -> EmbeddingIdentity | None:
         """What made a tier's vectors; None where there are none."""
         return self._read(tier, lambda table: identity_of(table.schema), None)

@@ -36,7 +36,7 @@ def test_what_is_like_nothing_is_added_unasked(bed: Bed, worker: Worker) -> None
     """With its source, its trust and who said it."""
     told(bed, worker, "I live in Lisbon.", LISBON)
     made = record(bed, "Sam lives in Lisbon.")
-    assert (made.provenance.origin, made.provenance.trust) == ("model", 100)
+    assert (made.provenance.origin, made.provenance.trust) == ("model", 80)
     assert made.provenance.sources == ("m1",)
     assert made.facets.speaker == "Sam"
     assert asked(worker) == 0

@@ -33,7 +33,7 @@ def test_a_candidate_has_its_message_as_source(bed: Bed) -> None:
     (found,) = extracted(bed, {**LISBON, "speaker": "Eve", "importance": "99"})
     (change,) = changes(bed)
     assert change.sources == ("m1",)
-    assert change.trust == 100
+    assert change.trust == 80
     assert found["speaker"] == "Sam"
     assert found["importance"] == 10
     assert found["valid_from"].startswith("2026-06-01")
