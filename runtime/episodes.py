@@ -48,7 +48,8 @@ def catch_up(state: State) -> int:
             if row is None:
                 continue
             over = row.ended_at is not None and row.stop_reason not in _MAY_GO_ON
-            if not over:
+            # One that was taken back may be brought back.
+            if not over or not state.journal.lines.contains(row.first_seq):
                 going_on.append(number)
             if over or number > last:
                 made += remember(state, number) is not None

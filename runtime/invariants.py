@@ -440,7 +440,7 @@ def _compare_standings(state: State, store: TierStore, tier: Tier) -> Iterator[F
         if row.id in theirs and theirs[row.id] != (row.status, row.tags)
     ]
     what = "another standing or other tags than the state database's"
-    yield from _wrong(f"{tier} rows", what, other, "rebuild")
+    yield from wrong(f"{tier} rows", what, other, "rebuild")
 
 
 def _written(state: State) -> str:

@@ -68,7 +68,10 @@ class Known:
     @classmethod
     def of(cls, agent: Agent) -> "Known":
         state = agent.state
-        records = [p for p in everything(agent) if p.provenance.status != "retired"]
+        # Episodes are as old as their turns, whenever they are made.
+        records = [
+            p for p in everything(agent) if p.provenance.status != "retired" and p.kind != "episode"
+        ]
         context = agent._between.sleep._context(Report())
         links = {
             (link.low, link.high)

@@ -61,6 +61,7 @@ _META = {
     "near": r"none|-?\d{1,3}\.\d{1,9}",
     "part_tokens": r"\d{1,9}",
     "model": r"[^\x00-\x1f]{0,300}",
+    "episodes": r"\{\"turn\": \d{1,9}, \"again\": \[(?:\d{1,9}(?:, )?)*\]\}",
     "skill_failures": r"\{(?:\"\d{1,18}\": \d{1,9}(?:, )?)*\}",
 }
 _TIME = re.compile(r"(?:^|_)at$|^last_accessed$|^last_visit$|^valid_(?:from|to)$")
@@ -101,7 +102,7 @@ def check(state: State, path: str) -> None:
             wrong = [
                 f"{each.check}: {each.detail}"
                 for each in found
-                if each.status == "wrong" and not each.repair
+                if each.status == "wrong" and each.repair in ("", "records")
             ]
     if wrong:
         more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""

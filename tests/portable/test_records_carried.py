@@ -121,7 +121,7 @@ def test_nothing_acts_by_itself_and_nothing_is_trusted_more(runtime: Runtime, ma
         ("passage_versions", {"facets": '{"valid_to": "soon"}'}, "facets that no record has"),
         ("passage_versions", {"facets": '{"kind": ["fact"]}'}, "facets that no record has"),
         ("passage_versions", {"facets": '{"scope": "a b"}'}, "facets that no record has"),
-        ("lineage", {"derived": "a99"}, "of records that are not there"),
+        ("lineage", {"derived": "a99"}, "what is not there"),
         ("lineage", {"derived": "rm -rf"}, "a derived that is no id"),
         ("lineage", {"how": "theft"}, "a how that is none of"),
         ("links", {"high": 99}, "between records that are not there"),

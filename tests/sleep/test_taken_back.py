@@ -8,10 +8,11 @@ import pytest
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.definition import parse_definition
+from pagemind.runtime.episodes import catch_up
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.message import Provenance
 from pagemind.runtime.sleep.job import Report
-from pagemind.runtime.testing import ScriptedModel, temporary_runtime
+from pagemind.runtime.testing import ScriptedModel, call, temporary_runtime
 
 
 @pytest.fixture
@@ -158,3 +159,20 @@ def test_a_name_that_was_taken_back_leads_nowhere(agent: Agent) -> None:
     agent.bring_back()
     assert entities.find("bob") == sam
     assert dict(entities.keys()) == {"sam": sam, "bob": sam}
+
+
+def test_a_turn_that_was_brought_back_gets_its_episode() -> None:
+    """Also where the worker came by while it was taken back."""
+    script = [call("archival_insert", content="Noted."), "Yes."]
+    definition = parse_definition("name: ada\nembedding: hashing\ntools: [archival_insert]\n")
+    with temporary_runtime() as runtime:
+        model = ScriptedModel(script, after="Yes.")
+        agent = runtime.agent("ada", definition=definition, model=model)
+        agent.send("Note that.")
+        agent.undo()
+        agent.send("Other.")
+        catch_up(agent.state)
+        assert agent.state.passages.newest(9, kind="episode") == []
+        agent.bring_back(1)
+        catch_up(agent.state)
+        assert len(agent.state.passages.newest(9, kind="episode")) == 1
