@@ -26,6 +26,7 @@ from pagemind.runtime.state.state import State
 PEOPLE = ("user", "operator", "import", "agent")  # origins of what can be a fact
 UNNAMED = "user"  # how a person without a name is shown
 _REPEATED = 0.6  # of a sentence's words that stand in what was looked up: the agent repeats it
+_LOOKED_UP = 200_000  # characters of what was looked up in one turn that are compared
 _QUOTED = re.compile(r"“[^”]{8,}”|«[^»]{8,}»|\"[^\"]{8,}\"|^\s*>.*$", re.MULTILINE)
 _UNSAID = re.compile(
     r"(?<!don['’]t )(?<!not )(?<!never )\bforget (?:about |all )?(?:this|that|it|what|me|every)"
@@ -138,7 +139,7 @@ def _new(message: Message, recalled: str, hidden: bool) -> str:
         return "" if hidden else said
     if hidden:
         return ""
-    known = content(recalled)
+    known = {word for line in recalled[:_LOOKED_UP].splitlines() for word in content(line)}
     kept = []
     for sentence in sentences(said):
         own = content(sentence)

@@ -1,0 +1,35 @@
+"""docs/memory-life.md says of the write path what holds."""
+
+from pathlib import Path
+
+import pytest
+
+from pagemind.runtime import settings
+from pagemind.runtime.definition_parts import Sleeping
+from pagemind.runtime.sleep.decide import OPS
+from pagemind.runtime.sleep.jobs import jobs_of
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "memory-life.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"up\nto {settings.EXTRACT_TURNS} turns in one call",
+        f"cosine ≥ {settings.NEAR_SUPERSEDES}",
+        f"≥ {settings.NEAR_ASKS}, or",
+        ", ".join(f"`{op}`" for op in OPS[:4]) + f" or `{OPS[4]}`",
+    ],
+)
+def test_its_numbers_are_those_of_the_settings(said: str) -> None:
+    """And its words those that a model may answer."""
+    assert said in TEXT
+
+
+def test_each_job_of_the_write_path_is_told_of() -> None:
+    """By its name."""
+    names = [job.name for job in jobs_of(Sleeping())]
+    for name in ("extract", "profiles", "consolidate", "dedupe"):
+        assert name in names
+        assert f"`{name}`" in TEXT
