@@ -520,12 +520,13 @@ class Agent:
         """Ask a model now for better gists of some pages, as the idle does; whether it gave any."""
         return self._between.gists.write(cancel or CancelToken())
 
-    def sleep(self, cancel: CancelToken | None = None) -> Report:
+    def sleep(self, cancel: CancelToken | None = None, *, eager: bool = True) -> Report:
         """Tend memory now, whatever the definition says about when: every job that is due; what was
-        done. Turns wait only while something is written."""
+        done. Not `eager`, jobs wait until a call is worth it. Turns wait only for what is written.
+        """
         with self._lock:
             self._mend()
-        return self._between.sleep.run(cancel)
+        return self._between.sleep.run(cancel, eager=eager)
 
     def sleep_status(self) -> SleepStatus:
         """What the sleep-time worker is up to."""

@@ -92,7 +92,9 @@ class Sleepers:
                 newest = next(iter(agent.state.turns.newest(1)), None)
                 if newest is not None:  # a worker that cannot run is not tried twice a minute
                     self._tried[agent.id] = str(newest.turn)
-                report = agent.sleep(self._token)
+                # At every pause a call would cost more than what it finds.
+                eager = definition_of(agent.state.database).sleep.when != "idle"
+                report = agent.sleep(self._token, eager=eager)
             if report.done or report.notes:
                 self._tell(kind, agent=name, **report.as_json())
         except (AgentInUse, Cancelled):
