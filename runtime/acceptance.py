@@ -26,7 +26,8 @@ from pagemind.runtime.written_path import expanded
 
 IMPORTED, ACCEPTED = "imported", "accepted"  # of the state's meta table; neither is ever exported
 _ASKS = {"ask": ", asking before each call", "deny": ", which it is denied"}
-_HARMLESS = frozenset(name for names in GROUPS.values() for name in names) | {"ask_user"}
+_HARMLESS = frozenset(name for names in GROUPS.values() for name in names)
+_HARMLESS |= {"ask_user", "episode_search", "skill_search"}
 
 
 def definition_of(database: Database) -> AgentDefinition:

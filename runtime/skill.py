@@ -19,8 +19,9 @@ from pagemind.runtime.settings import SKILL_CHARS, SKILL_WHEN_CHARS, SKILLS_DEEP
 
 Form = Literal["code", "instructions"]
 # pending: waits for a person; refused: its tests failed, or a person said no; active: offered and
-# run; past: another version took its place; demoted: it failed too often.
-SkillState = Literal["pending", "refused", "active", "past", "demoted"]
+# run; past: another version took its place; demoted: it failed too often; withdrawn: another was
+# saved before it was active, its turn was undone, or a person forgot it.
+SkillState = Literal["pending", "refused", "active", "past", "demoted", "withdrawn"]
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
@@ -124,8 +125,8 @@ def skill_of(record: Passage) -> Skill | None:
     try:
         stored = record.metadata
         state: SkillState = stored["state"]
-        if record.provenance.status == "retired" and state in ("pending", "active"):
-            state = "refused"
+        if record.provenance.status == "retired":
+            state = "withdrawn"
         return Skill(
             number=record.number,
             name=str(stored["name"]),

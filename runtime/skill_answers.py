@@ -11,8 +11,10 @@ from pagemind.runtime.state.state import State
 
 
 def in_force(versions: Sequence[Skill]) -> Skill:
-    """The version that a person means by the name: the active one, else the newest."""
-    return next((each for each in versions if each.state == "active"), versions[-1])
+    """The version that a person means by the name: the active one, else the newest that is
+    there."""
+    there = [each for each in versions if each.state != "withdrawn"] or versions
+    return next((each for each in there if each.state == "active"), there[-1])
 
 
 def waiting(versions: Sequence[Skill]) -> Skill | None:
@@ -34,10 +36,11 @@ def chosen(versions: Sequence[Skill], number: int | None) -> Skill:
 
 
 def skills_json(state: State) -> list[dict[str, Any]]:
-    """Items of `memory skills`, by name."""
+    """Items of `memory skills`, by name; not those of which nothing is left."""
     book = SkillBook(state)
     by_name: dict[str, list[Skill]] = {}
-    for each in book.all():
+    there = {each.name for each in book.all() if each.state != "withdrawn"}
+    for each in [each for each in book.all() if each.name in there]:
         by_name.setdefault(each.name, []).append(each)
     return [_item(book, versions) for _, versions in sorted(by_name.items())]
 

@@ -109,10 +109,10 @@ class SkillBook:
         UserError for one that may not be, BadArguments for a circle."""
         if skill.state == "active":
             return skill
-        if skill.state == "refused":
+        if skill.state in ("refused", "withdrawn"):
             raise UserError(
-                f"{skill.name} version {skill.version} was refused: {skill.why}",
-                hint="a version whose tests fail is never active; have it saved anew",
+                f"{skill.name} version {skill.version} was {skill.state}: {skill.why}",
+                hint="it is never active as it is; have it saved anew",
             )
         if skill.form == "code":
             load_order(skill.name, skill.body, self.active)

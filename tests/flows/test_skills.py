@@ -12,6 +12,7 @@ from pagemind.runtime.feedback import judge
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import SKILL_FAILURES
 from pagemind.runtime.skill import Draft
+from pagemind.runtime.skill_answers import skills_json
 from pagemind.runtime.skill_book import SkillBook
 from pagemind.runtime.testing import ScriptedModel, call
 
@@ -81,11 +82,11 @@ def test_what_fails_its_tests_is_not_offered_and_the_old_version_stays(kit: Kit)
     better = {**TWICE, "code": "def double(n):\n    return n + n\n"}
     assert "version 3 is active" in kit.run("skill_save", **better)
     states = [(each.version, each.state) for each in kit.book.versions("double")]
-    assert states == [(1, "past"), (2, "refused"), (3, "active")]
+    assert states == [(1, "past"), (2, "withdrawn"), (3, "active")]
     old = kit.book.versions("double")[0]
     assert kit.book.approve(old, by="user", why="the old one was better").state == "active"
-    assert [each.state for each in kit.book.versions("double")] == ["active", "refused", "past"]
-    with pytest.raises(UserError, match="was refused"):
+    assert [each.state for each in kit.book.versions("double")] == ["active", "withdrawn", "past"]
+    with pytest.raises(UserError, match="was withdrawn"):
         kit.book.approve(kit.book.versions("double")[1], by="user", why="yes")
 
 
@@ -221,3 +222,7 @@ def test_undo_takes_a_version_back(kit: Kit) -> None:
     active = kit.book.active("double")
     assert active is not None
     assert active.version == 1
+    kit.agent.send("Forget that, too.")
+    with kit.agent.at_rest() as machine:
+        machine.undo(2)
+    assert skills_json(kit.agent.state) == []
