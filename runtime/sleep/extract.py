@@ -22,6 +22,7 @@ from pagemind.runtime.sleep.talk import Talk, read
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.state.turns import TurnRow
 
+READ_FROM = "read from"  # the cursor: the first turn that was ever read
 _TOLD = 2000  # characters of an unreadable answer that are kept
 
 
@@ -95,12 +96,20 @@ class Extract:
                         self.name, "", body, state="candidate", seq=seq, trust=0
                     )
                     state.changes.failed(row.number, found.fault, most=1)
+                if context.cursor(READ_FROM) is None:
+                    context.set_cursor(READ_FROM, talk.turns[0])
                 context.set_cursor(self.name, talk.turns[-1])
         context.report.count("read", len(talk.turns))
         context.report.count("found", len(found.candidates))
         context.report.count("dropped", found.dropped)
         context.report.count("dead", int(bool(found.fault)))
         return True
+
+
+def has_read(context: SleepContext, turn: int) -> bool:
+    """Whether a turn was looked at for facts already."""
+    first, last = context.cursor(READ_FROM), context.cursor(Extract.name)
+    return first is not None and last is not None and int(first) <= turn <= int(last)
 
 
 # --- where it is ------------------------------------------------------------------------------

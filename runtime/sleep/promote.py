@@ -1,9 +1,9 @@
 """Promote: what a warm segment holds is looked at for facts that last (after MemoryOS).
 
 The warmest segment of enough heat that has new pages is read, the newest of them; what people said
-there becomes candidates, which the job `consolidate` compares with what is known. Turns of which
-something was kept already are not read again. Then the segment's heat begins anew, and the job
-`lift` may bring what it held into the block `human`.
+there becomes candidates, which the job `consolidate` compares with what is known. Turns that the
+job `extract` has read, or of which something was kept, are not read again. Then the segment's heat
+begins anew, and the job `lift` may bring what it held into the block `human`.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.settings import EXTRACT_TURNS, PROMOTE_PAGES, SEGMENT_HEAT
 from pagemind.runtime.sleep.asking import ask, room_for_talk
 from pagemind.runtime.sleep.candidate import Candidate
+from pagemind.runtime.sleep.extract import has_read
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.talk import Talk, read
 from pagemind.runtime.state.segments import Segment
@@ -47,8 +48,7 @@ class Promote:
         with context.held(), state.database.transaction():
             pages = state.pages.of([int(each.source[1:]) for each in found])
             for each in found:
-                page = pages.get(int(each.source[1:]))
-                if page is None:
+                if int(each.source[1:]) not in pages:
                     continue  # taken back meanwhile
                 state.changes.add(
                     self.name,
@@ -57,7 +57,7 @@ class Promote:
                     state="candidate",
                     seq=state.journal.last_seq,
                     why=f"{segment.short_id} is often come upon",
-                    sources=[each.source, f"p{page}"],
+                    sources=[each.source],
                     trust=each.trust,
                 )
             state.segments.promoted(segment.number)
@@ -78,7 +78,7 @@ def _warmest(context: SleepContext) -> Segment | None:
 
 
 def _turns(context: SleepContext, segment: Segment) -> list[int]:
-    """The turns of its new pages of which nothing was kept yet, the oldest first."""
+    """The turns of its new pages that nobody has looked at for facts, the oldest first."""
     state = context.state
     new = segment.length - segment.promoted_length
     numbers = state.segments.pages(segment.number)[-min(new, PROMOTE_PAGES) :]
@@ -89,7 +89,7 @@ def _turns(context: SleepContext, segment: Segment) -> list[int]:
             turns[message.turn] = None
             if message.role == "user" and state.lineage.derived_of(message.short_id):
                 known.add(message.turn)
-    return [turn for turn in turns if turn > 0 and turn not in known]
+    return [t for t in turns if t > 0 and t not in known and not has_read(context, t)]
 
 
 def _fitting(context: SleepContext, turns: Sequence[int]) -> Talk:

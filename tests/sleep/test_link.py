@@ -53,14 +53,14 @@ def test_without_an_embedder_they_wait(tmp_path: Path) -> None:
 def test_a_model_may_add_tags_and_context_to_what_is_around(bed: Bed) -> None:
     """Once some were linked; each change is a version, by numbers that it was shown. What a person
     said stays as it is."""
-    for n in range(8):
+    for n in range(11):
         bed.note(f"Sam's boat number {n} lies in the harbour", tags=("boat",))
     bed.note("Sam's boat lies in the harbour, Sam said", trust=100)
     changes: list[Any] = [
         {"id": 1, "tags": ["fleet", "x" * 99, 7, "</b>"], "context": "One of many boats of Sam."},
         {"id": "2", "tags": [], "context": "Bought in 1999 by Ana."},
         {"id": 99, "tags": ["fleet"], "context": ""},
-        {"id": 9, "tags": ["fleet"], "context": ""},
+        {"id": 12, "tags": ["fleet"], "context": ""},
         "none",
     ]
     model = answering({"changes": changes})
@@ -68,7 +68,7 @@ def test_a_model_may_add_tags_and_context_to_what_is_around(bed: Bed) -> None:
     first = bed.record(1)
     assert (first.tags, first.version) == (("boat", "fleet"), 2)
     assert first.metadata == {"context": "One of many boats of Sam."}
-    assert [bed.record(n).version for n in (2, 9)] == [1, 1]
+    assert [bed.record(n).version for n in (2, 12)] == [1, 1]
     bed.run(Link(), model)
     assert len(model.requests) == 1
 
@@ -76,8 +76,8 @@ def test_a_model_may_add_tags_and_context_to_what_is_around(bed: Bed) -> None:
 @pytest.mark.parametrize("answer", ["Certainly!", {"changes": {}}, []])
 def test_prose_changes_nothing(bed: Bed, answer: Any) -> None:
     """The links stand all the same."""
-    for n in range(9):
+    for n in range(12):
         bed.note(f"Sam's boat number {n} lies in the harbour")
     bed.run(Link(), answering(answer))
-    assert {bed.record(n).version for n in range(1, 10)} == {1}
+    assert {bed.record(n).version for n in range(1, 13)} == {1}
     assert others(bed, 1)

@@ -12,6 +12,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.sleep.consolidate import Consolidate
+from pagemind.runtime.sleep.extract import Extract
 from pagemind.runtime.sleep.job import Job, SleepContext
 from pagemind.runtime.sleep.lift import Lift, changed
 from pagemind.runtime.sleep.promote import Promote
@@ -53,7 +54,7 @@ def human(bed: Bed, value: str, limit: int = 200) -> Block:
 
 
 def test_a_warm_segment_gives_candidates_once(bed: Bed) -> None:
-    """With message and page as sources; then its heat begins anew. A cold one is left alone."""
+    """With their messages as sources; then its heat begins anew. A cold one is left alone."""
     worker = Worker()
     worker.facts = [BOAT]
     warm(bed, "My boat is called Nomad.", visits=1)
@@ -64,15 +65,16 @@ def test_a_warm_segment_gives_candidates_once(bed: Bed) -> None:
     assert not Promote().due(bed.context(worker.model, promote=False))
     bed.run(Promote(), worker.model)
     (candidate,) = bed.state.changes.in_state("candidate")
-    assert (candidate.job, candidate.sources, candidate.trust) == ("promote", ("m1", "p1"), 100)
+    assert (candidate.job, candidate.sources, candidate.trust) == ("promote", ("m1",), 100)
     assert bed.state.segments.get([1])[1].heat(NOW) == 1
     for _ in range(9):
         bed.state.segments.visit([1])
     assert not Promote().due(bed.context(worker.model))
 
 
-def test_turns_of_which_something_was_kept_are_not_read_again(bed: Bed) -> None:
-    """The model sees only the others."""
+def test_turns_that_were_read_are_not_read_again(bed: Bed) -> None:
+    """The model sees only the others: not those of which something was kept, nor those that were
+    looked at when they ended."""
     worker = Worker()
     warm(bed, "My boat is called Nomad.", "I moor it in Porto harbour.")
     bed.note("Sam's boat is called Nomad.", sources=("m1",))
@@ -80,6 +82,11 @@ def test_turns_of_which_something_was_kept_are_not_read_again(bed: Bed) -> None:
     assert len(worker.prompts) == 1
     assert "Porto" in worker.prompts[0]
     assert "[m1," not in worker.prompts[0]
+    bed.run(Extract(), worker.model)
+    bed.state.database.write("UPDATE segments SET promoted_length = 0, visits = 9")
+    bed.run(Promote(), worker.model)
+    assert len(worker.prompts) == 2
+    assert bed.state.segments.get([1])[1].promoted_length == 2
 
 
 def lifted(bed: Bed, answer: Any, **spec: Any) -> str:

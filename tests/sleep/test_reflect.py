@@ -36,10 +36,12 @@ def test_it_is_due_by_importance_by_count_or_at_the_end_of_a_conversation(bed: B
     assert job.due(bed.context(model, reflect={"importance": 10}))
     assert not job.due(bed.context(None, reflect={"importance": 10}))
     assert not job.due(bed.context(model, reflect=False))
-    for text in ("My mother died.", "Hello.", "I was in hospital."):
+    for text in ("My mother died.", "My house is on fire.", "Hello.", "I am dying, Ana is dead."):
         bed.say(text)
+    bed.note("Sam's father died.")
+    bed.note("Sam's dog died on 3 May.")
     assert not job.due(bed.context(model))
-    assert job.due(bed.context(model, reflect={"every": 3}))
+    assert job.due(bed.context(model, reflect={"every": 4}))
     bed.state.journal.new_conversation()
     assert job.due(bed.context(model))
 
