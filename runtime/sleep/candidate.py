@@ -14,7 +14,7 @@ from typing import Any
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.entity_names import is_first_person
 from pagemind.runtime.gist import telling
-from pagemind.runtime.models.plain_talk import content, is_question, is_request, sentences
+from pagemind.runtime.models.plain_talk import content, sentences
 from pagemind.runtime.settings import (
     ENTITY_NAME_CHARS,
     EXTRACT_FACTS,
@@ -132,7 +132,7 @@ def _candidate(item: Item, talk: Talk, named: _Named, zone: tzinfo) -> Candidate
     line = _quoted(quote, talk.people)
     if line is None and (quote := _HEAD.sub("", quote)):
         line = _quoted(quote, talk.people)
-    if line is None or all(is_question(each) or is_request(each) for each in sentences(quote)):
+    if line is None or _is_asked(quote, line.text):
         return None
     subject = text_of(item, "subject", ENTITY_NAME_CHARS)
     relation = text_of(item, "relation", RELATION_CHARS)
@@ -175,6 +175,14 @@ def _quoted(quote: str, people: Sequence[Line]) -> Line | None:
         if re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", said):
             return line
     return None
+
+
+def _is_asked(quote: str, said: str) -> bool:
+    """Whether a quote is all question: what somebody asks is no fact."""
+    bare = quote.strip().rstrip(".!,;")
+    at = said.casefold().find(bare.casefold())
+    marked = at >= 0 and said[at + len(bare) : at + len(bare) + 1] == "?"
+    return all(each.rstrip("\"') ").endswith("?") for each in sentences(bare + "?" * marked))
 
 
 def _subject(named: str, quote: str, line: Line) -> str:

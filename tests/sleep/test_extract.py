@@ -90,6 +90,7 @@ def test_a_weak_model_quotes_whole_lines(bed: Bed) -> None:
         fact("[m1, 2026-06-01 Mon] Sam: Hello! I live in Lisbon.", "Sam: Hello! I live in Lisbon.",
              "Sam", "lives_in", "Lisbon"),
         fact("Sam: Can you tell me a joke?", "Sam likes a joke.", "Sam", "likes", "joke"),
+        fact("tell me a joke", "Sam likes a joke.", "Sam", "likes", "joke"),
         fact("Sam: My friend Jack hates football.", "Jack.", "Sam", "likes", "Jack"),
     )  # fmt: skip
     assert [(each["subject"], each["relation"], each["quote"]) for each in found] == [
