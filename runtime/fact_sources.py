@@ -8,7 +8,7 @@ from pagemind.runtime.entity_names import plain
 from pagemind.runtime.models.plain_talk import content
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.relations import words_of
-from pagemind.runtime.settings import FACTS_ABOUT, SUCCESSION_LONGEST
+from pagemind.runtime.settings import FACTS_ABOUT
 from pagemind.runtime.state.state import State
 
 _WORDS = 64  # of a query that may hold names …
@@ -42,38 +42,28 @@ def newer_messages(state: State, seqs: Sequence[int], words: str) -> Mapping[int
         for number, fact in state.passages.get(numbers).items()
         if fact.kind == "fact" and fact.provenance.status == "active"
     }
-    asked = content(words)
-    found: dict[int, tuple[int, ...]] = {}
+    over: dict[str, list[int]] = {}
     for message, several in derived.items():
-        facts = [known[number] for number in several if number in known]
-        meant = _meant(facts, asked)
-        if not meant or any(fact.facets.superseded_by is None for fact in meant):
-            continue
-        told: dict[int, None] = {}
-        for fact in meant:
-            successor = _latest(state, fact)
-            for edge in state.lineage.sources_of(successor.short_id):
-                if edge.how in ("from", "merged") and edge.source[:1] == "m":
-                    told[int(edge.source[1:])] = None
-        seq = int(message[1:])
-        if told and seq not in told:
-            found[seq] = tuple(told)
+        meant = _meant([known[number] for number in several if number in known], words)
+        if meant and all(fact.facets.superseded_by is not None for fact in meant):
+            over[message] = [fact.number for fact in meant]
+    if not over:
+        return {}
+    latest = state.facts.successors({number for several in over.values() for number in several})
+    told = state.lineage.messages_of({f"a{number}" for number in latest.values()})
+    found: dict[int, tuple[int, ...]] = {}
+    for message, several in over.items():
+        newer = dict.fromkeys(s for n in several if n in latest for s in told.get(latest[n], ()))
+        if newer and int(message[1:]) not in newer:
+            found[int(message[1:])] = tuple(newer)
     return found
 
 
-def _meant(facts: Sequence[Passage], asked: frozenset[str]) -> list[Passage]:
-    """Those that have most of the words."""
+def _meant(facts: Sequence[Passage], words: str) -> list[Passage]:
+    """Those that have most of the words, where it makes a difference."""
+    if len({fact.facets.superseded_by is None for fact in facts}) < 2:
+        return list(facts)
+    asked = content(words)
     shared = [len(asked & content(f"{words_of(f.facets.relation)} {f.text}")) for f in facts]
-    most = max(shared, default=0)
+    most = max(shared)
     return [fact for fact, many in zip(facts, shared, strict=True) if many == most]
-
-
-def _latest(state: State, fact: Passage) -> Passage:
-    """What holds the place of a fact now."""
-    for _ in range(SUCCESSION_LONGEST):
-        successor = fact.facets.superseded_by
-        following = state.passages.get([successor]).get(successor) if successor else None
-        if following is None or following.provenance.status != "active":
-            break
-        fact = following
-    return fact

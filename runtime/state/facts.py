@@ -10,6 +10,7 @@ from datetime import datetime
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.message import Status
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.settings import SUCCESSION_LONGEST
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.passages import as_version, passage_of
 
@@ -81,6 +82,19 @@ class Facts:
             "SELECT number FROM passages WHERE kind = 'fact' AND subject_entity", list(entities)
         )
         return sorted((row["number"] for row in rows), reverse=True)[:limit]
+
+    def successors(self, numbers: Iterable[int]) -> dict[int, int]:
+        """For records that something took the place of: what has it now, over all steps."""
+        rows = self._db.rows(
+            "WITH RECURSIVE chain (first, at, steps) AS ("
+            " SELECT value, value, 0 FROM json_each(?) UNION"
+            " SELECT c.first, s.number, c.steps + 1 FROM chain c"
+            " JOIN passages p ON p.number = c.at JOIN passages s ON s.number = p.superseded_by"
+            " WHERE s.status = 'active' AND c.steps < ?)"
+            " SELECT first, at FROM chain WHERE steps > 0 ORDER BY steps",
+            (json.dumps(list(numbers)), SUCCESSION_LONGEST),
+        )
+        return {row["first"]: row["at"] for row in rows}
 
     def any(self) -> bool:
         """Whether there are facts at all."""

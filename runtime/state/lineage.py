@@ -72,6 +72,17 @@ class Lineage:
             found.setdefault(row["source"], []).append(int(row["derived"][1:]))
         return found
 
+    def messages_of(self, records: Iterable[str]) -> dict[int, list[int]]:
+        """The seqs of the messages that each of several records was made out of, by its number."""
+        found: dict[int, list[int]] = {}
+        for row in self._db.rows(
+            "SELECT DISTINCT derived, source FROM lineage WHERE how IN ('from', 'merged')"
+            " AND source GLOB 'm[0-9]*' AND derived IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(records)),),
+        ):
+            found.setdefault(int(row["derived"][1:]), []).append(int(row["source"][1:]))
+        return found
+
     def derived_of(self, source: str) -> list[Edge]:
         """What came from it, the oldest first."""
         return _edges(

@@ -11,6 +11,7 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Hit
 from pagemind.runtime.tiers.legs import Candidate, Source
 from pagemind.runtime.tiers.recipe import chunks
+from pagemind.runtime.tiers.schema import speaker_of
 from pagemind.runtime.tiers.store import Match
 from pagemind.runtime.tiers.view import View
 
@@ -168,6 +169,28 @@ def hit_of(passage: Passage, id: str, beside: Hit) -> Hit:
         valid_from=facets.valid_from,
         valid_to=facets.valid_to,
         superseded_by=f"a{facets.superseded_by}" if facets.superseded_by else None,
+    )
+
+
+def message_for(view: View, message: Message, beside: Hit) -> Hit:
+    """A message that is shown for a hit of the same tier, with its score: its first piece."""
+    pieces = chunks(message.said) or [message.said]
+    return Hit(
+        id=message.short_id,
+        tier="recall",
+        text=pieces[0],
+        parts=len(pieces),
+        after=pieces[1][:_AROUND_CHARS] if len(pieces) > 1 else "",
+        score=beside.score,
+        seq=message.seq,
+        page=view.page_of(message.seq),
+        role=message.role,
+        speaker=speaker_of(message),
+        conversation=message.conversation,
+        origin=message.provenance.origin,
+        source=message.provenance.detail,
+        said_at=message.said_at,
+        in_context=view.in_context(message.seq),
     )
 
 

@@ -83,8 +83,8 @@ def rows_of_message(
     """
     if not indexable(message):
         return []
-    speaker = _speaker(message)
-    context = "\n".join(before_text(_speaker(m), m.said) for m in before if indexable(m))
+    speaker = speaker_of(message)
+    context = "\n".join(before_text(speaker_of(m), m.said) for m in before if indexable(m))
     texts = chunks(message.said)
     rows = []
     for part, text in enumerate(texts, 1):
@@ -213,7 +213,8 @@ def rows_of(item: OutboxItem, zone: tzinfo = UTC) -> list[TierRow]:
     return rows_of_page(item.page, zone) if item.page is not None else []
 
 
-def _speaker(message: Message) -> str:
+def speaker_of(message: Message) -> str:
+    """Whose message it is, as its rows say it."""
     return message.speaker or message.name or message.role
 
 

@@ -27,7 +27,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.sight import EVERYTHING, Sight, visible
 from pagemind.runtime.tiers.composite import Ranking, ranking_of, reorder
-from pagemind.runtime.tiers.hydrate import Ranked, hydrate
+from pagemind.runtime.tiers.hydrate import Ranked, hydrate, message_for
 from pagemind.runtime.tiers.legs import (
     FAILURES,
     Candidate,
@@ -139,7 +139,7 @@ class Search:
         else:
             hits = hydrate(tier, ranked, limit, keep)
         if query is not None:
-            hits = self._in_time(tier, query, hits, asked, sources, keep)[:limit]
+            hits = self._in_time(tier, query, filters, hits, asked, sources, keep)[:limit]
         return SearchResult(tuple(hits), sum(totals), tuple(dict.fromkeys(warnings + more)))
 
     def _time_asked(self, tier: Tier, query: str | None, filters: SearchFilters) -> TimeAsked:
@@ -151,6 +151,7 @@ class Search:
         self,
         tier: Tier,
         query: str,
+        filters: SearchFilters,
         hits: Sequence[Hit],
         asked: TimeAsked,
         sources: Sequence[Source],
@@ -170,7 +171,15 @@ class Search:
         if tier == "recall" and asked is NOW:
             first = [hit.seq for hit in hits[:SUCCESSION_LOOK]]
             newer = self._own.view.newer(first, query)
-            return newest_told(hits, newer, SUCCESSION_LOOK) if newer else list(hits)
+            plain = replace(filters, without=(), viewer=None) == _ALL
+
+            def shown_for(seq: int, stale: Hit) -> Hit | None:
+                message = self._own.view.messages([seq]).get(seq)
+                if message is None or not plain or message.short_id in filters.without:
+                    return None
+                return message_for(self._own.view, message, stale)
+
+            return newest_told(hits, newer, shown_for) if newer else list(hits)
         return list(hits)
 
     def near(

@@ -64,19 +64,33 @@ def _with_earlier(
     return shown, more
 
 
-def newest_told(hits: Sequence[Hit], newer: Mapping[int, Sequence[int]], look: int) -> list[Hit]:
+def newest_told(
+    hits: Sequence[Hit],
+    newer: Mapping[int, Sequence[int]],
+    shown_for: Callable[[int, Hit], Hit | None],
+) -> list[Hit]:
     """For a question about the present: `newer` gives, for the seq of a message that told what is
-    over, the seqs of those that told what took its place. Only the first hits are looked at."""
-    order = list(range(len(hits)))
-    for stale, hit in enumerate(hits[:look]):
-        told = {seq for seq in newer.get(hit.seq, ())}
-        place = order.index(stale)
-        better = [at for at in order[place + 1 :] if hits[at].seq in told]
-        ahead = any(hits[at].seq in told for at in order[:place])
-        if better and not ahead:
-            order.remove(better[0])
-            order.insert(place, better[0])
-    return _placed(hits, order)
+    over, the seqs of those that told what took its place. One that was not found itself is made by
+    `shown_for`, from its seq and the hit that it comes before; None for one that may not be shown.
+    """
+    made = list(hits)
+    for stale in hits:
+        told = set(newer.get(stale.seq, ()))
+        place = made.index(stale)
+        if not told or any(hit.seq in told for hit in made[:place]):
+            continue
+        better = next((hit for hit in made[place + 1 :] if hit.seq in told), None)
+        if better is not None:
+            made.remove(better)
+        else:
+            better = shown_for(max(told), stale)
+        if better is not None:
+            made.insert(place, better)
+    scores = sorted((hit.score for hit in made), reverse=True)
+    return [
+        hit if hit.score == score else replace(hit, score=score)
+        for hit, score in zip(made, scores, strict=True)
+    ]
 
 
 def _placed(hits: Sequence[Hit], order: Sequence[int]) -> list[Hit]:

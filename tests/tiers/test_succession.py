@@ -43,10 +43,16 @@ def test_what_was_not_found_is_shown_for_what_took_its_place() -> None:
 
 
 def test_the_message_that_told_the_new_comes_before_the_one_that_told_the_old() -> None:
-    """It takes no other's place; what is ahead already stays."""
+    """It takes no other's place; what is ahead already stays; one that was not found is shown."""
     hits = [hit("m1", 0.9, 1), hit("m5", 0.8, 5), hit("m9", 0.7, 9)]
-    ordered = newest_told(hits, {1: [9]}, 10)
+
+    def shown_for(seq: int, stale: Hit) -> Hit | None:
+        return hit(f"m{seq}", stale.score, seq) if seq == 77 else None
+
+    ordered = newest_told(hits, {1: [9]}, shown_for)
     assert [each.id for each in ordered] == ["m9", "m1", "m5"]
     assert [each.score for each in ordered] == [0.9, 0.8, 0.7]
-    assert newest_told(hits, {9: [1]}, 10) == hits
-    assert newest_told(hits, {1: [77]}, 10) == hits
+    assert newest_told(hits, {9: [1]}, shown_for) == hits
+    assert newest_told(hits, {1: [78]}, shown_for) == hits
+    shown = newest_told(hits, {5: [77]}, shown_for)
+    assert [each.id for each in shown] == ["m1", "m77", "m5", "m9"]
