@@ -57,7 +57,7 @@ def resolve(
     if (known := entities.find(key)) is not None:
         return known
     # Only a model can say whether Sam is Sam Jones: without one, near lengths will do.
-    keys = entities.keys_about(len(key)) if ask is None else entities.keys()
+    keys = _about(key, entities.keys_about(len(key))) if ask is None else entities.keys()
     alike, uncertain = _similar(key, keys)
     sure = alike[0] if len(alike) == 1 else None
     found = sure or _asked(state, name, [*alike, *uncertain], ask)
@@ -66,6 +66,15 @@ def resolve(
             entities.also(found, name, key, how="similar", seq=seq)
         return found
     return entities.make(name, key, seq=seq) if make else None
+
+
+def _about(key: str, keys: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Those that may have nearly the same name, told quickly: by the characters in it."""
+    if not telling(key):
+        return []
+    held = set(key)
+    most = 2 + len(key) // 10
+    return [each for each in keys if len(held.symmetric_difference(each[0])) <= most]
 
 
 def telling(key: str) -> bool:
