@@ -7,6 +7,7 @@ dead and waits for a person. With `review: ask` plans wait for one in any case.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PagemindError
@@ -30,7 +31,7 @@ class Consolidate:
     name = "consolidate"
 
     def due(self, context: SleepContext) -> bool:
-        return context.may_write("semantic") and bool(_planned(context) or _candidates(context))
+        return context.may_write("semantic") and bool(_planned(context) or _candidates(context, 1))
 
     def run(self, context: SleepContext, cancel: CancelToken) -> None:
         for _ in range(_ROUNDS):
@@ -40,7 +41,7 @@ class Consolidate:
                 _make(context, change)
             cancel.check()
             with context.held():
-                waiting = _candidates(context)[:CONSOLIDATE_AT_ONCE]
+                waiting = _candidates(context, CONSOLIDATE_AT_ONCE)
             if not waiting:
                 return
             self._decide(context, waiting, cancel)
@@ -80,13 +81,9 @@ class Consolidate:
             _plan(context, each.new, plan)
 
 
-def _candidates(context: SleepContext) -> list[Change]:
-    found = context.state.changes.in_state("candidate")
-    return [
-        each
-        for each in found
-        if not each.op and "text" in each.body and not for_profiles(context, each)
-    ]
+def _candidates(context: SleepContext, most: int) -> list[Change]:
+    found = context.state.changes.candidates(has="text")
+    return list(islice((e for e in found if not e.op and not for_profiles(context, e)), most))
 
 
 def _planned(context: SleepContext) -> list[Change]:

@@ -37,9 +37,7 @@ def propose(
 ) -> ChangeState:
     """What became of it; an open one of the same kind for the same target is not planned twice."""
     changes = context.state.changes
-    if target and any(
-        each.target == target for each in changes.in_state("planned", "pending", job=job)
-    ):
+    if target and changes.in_state("planned", "pending", job=job, target=target, limit=1):
         return "pending"
     change = changes.add(
         job,

@@ -131,8 +131,7 @@ def _unread(context: SleepContext) -> list[TurnRow]:
 
 def _put_aside(context: SleepContext) -> Change | None:
     """Turns that are to be tried again."""
-    waiting = context.state.changes.in_state("candidate", job=Extract.name)
-    return next((each for each in waiting if "turns" in each.body), None)
+    return next(context.state.changes.candidates(job=Extract.name, has="turns"), None)
 
 
 def _talk_again(context: SleepContext, again: Change) -> Talk:

@@ -7,8 +7,9 @@ what is less trusted, or said by others of somebody who speaks here, waits for a
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from pagemind.runtime import profile_path
@@ -78,7 +79,7 @@ class Profiles:
     def due(self, context: SleepContext) -> bool:
         if context.core is None or context.model is None or not context.may_write("working"):
             return False
-        return bool(self._planned(context) or _candidates(context))
+        return bool(self._planned(context) or any(True for _ in _candidates(context)))
 
     def run(self, context: SleepContext, cancel: CancelToken) -> None:
         while True:
@@ -86,7 +87,7 @@ class Profiles:
             with context.held():
                 for change in self._planned(context):
                     _make(context, change)
-                waiting = _candidates(context)[:CONSOLIDATE_AT_ONCE]
+                waiting = list(islice(_candidates(context), CONSOLIDATE_AT_ONCE))
                 blocks = {each.label: each for each in context.state.blocks.all()}
             if not waiting:
                 return
@@ -118,7 +119,7 @@ class Profiles:
         with context.state.database.transaction():
             settled: list[_Patch] = []
             for each in waiting:
-                now = changes.get(each.number)
+                now = changes.open(each.number)
                 if now is None or now.state != "candidate" or now.body.get(_SEEN):
                     continue  # somebody else was faster
                 own = [patch for patch in patches if patch.candidate.number == each.number]
@@ -135,9 +136,9 @@ class Profiles:
                 _make(context, row)
 
 
-def _candidates(context: SleepContext) -> list[Change]:
-    found = context.state.changes.in_state("candidate", job="extract")
-    return [each for each in found if "text" in each.body and for_profiles(context, each)]
+def _candidates(context: SleepContext) -> Iterator[Change]:
+    found = context.state.changes.candidates(job="extract", has="text")
+    return (each for each in found if for_profiles(context, each))
 
 
 def _about(candidate: Change, profiles: Mapping[str, Profile]) -> str:

@@ -11,7 +11,7 @@ again, on a line, what was settled after the point that it goes on from.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
@@ -28,6 +28,7 @@ ChangeState = Literal[
 OPEN: Final[tuple[ChangeState, ...]] = ("candidate", "planned", "pending")
 STATES: Final[tuple[ChangeState, ...]] = get_args(ChangeState)
 OPS: Final[tuple[Op, ...]] = get_args(Op)
+_AT_ONCE = 64  # rows
 _SETTLED = "('applied', 'noop', 'rejected', 'stale')"
 _SEEN = (
     f"(state IN {_SETTLED} OR ({on_line('changes.seq')}"
@@ -196,16 +197,31 @@ class Changes:
         return _change(row) if row else None
 
     def in_state(
-        self, *states: ChangeState, job: str | None = None, limit: int = 1 << 62
+        self,
+        *states: ChangeState,
+        job: str | None = None,
+        target: str | None = None,
+        has: str = "",
+        after: int = 0,
+        limit: int = 1 << 62,
     ) -> list[Change]:
-        """Those that can be seen, the oldest first."""
+        """Those that can be seen, the oldest first; `has`: with that in their bodies."""
         marks = ", ".join("?" * len(states))
         rows = self._db.rows(
-            f"SELECT * FROM changes WHERE state IN ({marks}) AND (? IS NULL OR job = ?)"
+            f"SELECT * FROM changes WHERE state IN ({marks}) AND number > ?"
+            " AND (? IS NULL OR job = ?) AND (? IS NULL OR target = ?)"
+            " AND (? = '' OR json_type(body, '$.' || ?) IS NOT NULL)"
             f" AND {_SEEN} ORDER BY number LIMIT ?",
-            (*states, job, job, limit),
+            (*states, after, job, job, target, target, has, has, limit),
         )
         return [_change(row) for row in rows]
+
+    def candidates(self, *, has: str, job: str | None = None) -> Iterator[Change]:
+        """What is found and not decided yet, read as far as it is asked for."""
+        after = 0
+        while some := self.in_state("candidate", job=job, has=has, after=after, limit=_AT_ONCE):
+            yield from some
+            after = some[-1].number
 
     def of(self, target: str) -> list[Change]:
         """Those that were meant for a record or block, or made it, the oldest first."""

@@ -40,6 +40,7 @@ CREATE INDEX passages_owner ON passages (owner) WHERE owner <> '';
 CREATE INDEX passages_scope ON passages (scope) WHERE scope <> '/';
 CREATE INDEX passages_superseded ON passages (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX passages_expiry ON passages (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX passages_over ON passages (valid_to) WHERE valid_to > updated_at;
 CREATE INDEX passages_kind ON passages (kind, number) WHERE kind <> 'note';
 
 -- What each derived thing came from, by short ids: m42, a7, p17, s3 (a summary), t12 (a turn),
