@@ -109,6 +109,10 @@ def test_a_model_sees_evidence_and_links_in_its_search(tmp_path: Path) -> None:
         )
         state.lineage.add(made.short_id, ["a1"], "evidence", seq=0)
         state.links.add(1, 2, author="worker", seq=0)
+        first = agent.archival.search("harbour", SearchFilters(), 1)
+        assert [each.id for each in first.hits] == ["a2"]
+        beside = agent.archival.gathered(first, SearchFilters()).linked
+        assert [(each.id, each.linked) for each in beside] == [("a1", "a2")]
         agent.send("Search.")
         told = next(m for m in reversed(model.requests[-1].messages) if m.role == "tool").text
     lines = told.splitlines()

@@ -21,6 +21,7 @@ from difflib import get_close_matches
 from typing import Literal
 
 from pagemind.runtime.errors import BadFilter
+from pagemind.runtime.importance import importance_of
 from pagemind.runtime.services import Hit
 from pagemind.runtime.settings import SEARCH_IMPORTANCE
 
@@ -136,7 +137,7 @@ def reorder(
                 cosines.get(hit.id, min(1.0, hit.score)),
                 hit.said_at,
                 accessed.get(hit.id),
-                hit.importance,
+                _weight(hit),
             )
             for hit in hits
         ],
@@ -148,6 +149,12 @@ def reorder(
         replace(known[key], score=round(each.score, 4), scores={**known[key].scores, **each.parts})
         for key, each in scored.items()
     ]
+
+
+def _weight(hit: Hit) -> float | None:
+    """The importance of a hit; of a passage that nobody has rated, as its words tell it."""
+    rated = hit.importance is not None or hit.tier != "archival"
+    return hit.importance if rated else importance_of(hit.text)
 
 
 def _recency(candidates: Sequence[Weighed], ranking: Ranking, now: datetime) -> list[float]:

@@ -119,3 +119,13 @@ def test_hits_are_put_in_order_with_their_parts() -> None:
     assert [(hit.id, hit.score) for hit in found] == [("a2", 2.3867), ("m1", 2.1058)]
     parts = {"recency": 0.6058, "importance": 0.5, "relevance": 1.0}
     assert found[1].scores == {"line": 0.4, **parts}
+
+
+def test_what_nobody_has_rated_weighs_as_its_words_tell() -> None:
+    """Of passages; what was said has no importance in any ranking."""
+    texts = ("Sam ate toast.", "Sam's house is on fire.")
+    stored = [Hit(f"a{n}", "archival", text, 0.5, said_at=NOW) for n, text in enumerate(texts, 1)]
+    said = [Hit(f"m{n}", "recall", text, 0.5, said_at=NOW) for n, text in enumerate(texts, 1)]
+    for hits, order in ((stored, ["a2", "a1"]), (said, ["m1", "m2"])):
+        ranked = reorder(hits, RANKINGS["crewai"], NOW, cosines={}, accessed={})
+        assert [hit.id for hit in ranked] == order
