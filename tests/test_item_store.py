@@ -38,7 +38,7 @@ def agent_of(runtime: Runtime, name: str, more: str = "") -> Agent:
 
 
 def test_put_is_a_new_version_and_keeps_when_it_was_made(ada: Agent, runtime: Runtime) -> None:
-    """What is put again replaces the value; the versions before are kept, and undo brings them."""
+    """What is put again replaces the value; the versions before are kept."""
     first = ada.store.put("users/sam", "settings", {"theme": "dark"})
     runtime.clock.advance(days=1)  # type: ignore[attr-defined]  # it is frozen
     second = ada.store.put("/users/sam", "settings", {"theme": "light"})
