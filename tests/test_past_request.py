@@ -453,7 +453,7 @@ def test_a_zone_comes_back_from_its_name(name: str) -> None:
         zone_named("")
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_every_request_of_an_older_home_is_made_again(tmp_path: Path, version: int) -> None:
     """Homes that an earlier version wrote, brought up to date: edits, flushes, readings."""
     frozen = Path(__file__).parent / "frozen" / f"home-v{version}.tar.gz"
