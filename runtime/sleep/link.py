@@ -20,6 +20,7 @@ from pagemind.runtime.scope import within
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import (
     JOB_REPLY_TOKENS,
+    LINK_BACK,
     LINK_BATCH,
     LINK_CONTEXT_CHARS,
     LINK_LIKE,
@@ -66,7 +67,8 @@ class Link:
     def _at(self, context: SleepContext) -> dict[str, Any]:
         """`after` is the last record that was looked at; `told` those that were linked since a
         model was asked."""
-        return {"after": 0, "told": [], **(context.cursor(self.name) or {})}
+        back = max(0, context.state.passages.last_number - LINK_BACK)
+        return {"after": back, "told": [], **(context.cursor(self.name) or {})}
 
     # --- links ----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
-from pagemind.runtime.settings import SEGMENT_MEMORY_SECONDS
+from pagemind.runtime.settings import SEGMENT_BACK, SEGMENT_MEMORY_SECONDS
 from pagemind.runtime.state.database import Database, Row
 
 
@@ -123,11 +123,13 @@ class Segments:
         return {row["page"]: row["segment"] for row in rows}
 
     def unplaced(self, limit: int) -> list[int]:
-        """Pages of the current line that are in no segment yet, the oldest first."""
+        """Pages of the current line that are in no segment yet, the oldest first; without those of
+        long ago."""
         rows = self._db.rows(
-            "SELECT number FROM pages WHERE kind = 'page' AND live"
+            "SELECT number FROM pages WHERE kind = 'page' AND live AND number >"
+            " (SELECT max(number) FROM pages WHERE kind = 'page') - ?"
             " AND number NOT IN (SELECT page FROM segment_pages) ORDER BY number LIMIT ?",
-            (limit,),
+            (SEGMENT_BACK, limit),
         )
         return [row["number"] for row in rows]
 

@@ -7,6 +7,7 @@ import pytest
 from sleep_kit import Bed, answering, bed, made
 
 from pagemind.runtime.passage import Facets
+from pagemind.runtime.sleep import link
 from pagemind.runtime.sleep.link import Link
 
 __all__ = ["bed"]
@@ -37,6 +38,17 @@ def test_siblings_of_a_scope_are_not_linked(bed: Bed) -> None:
     bed.note("Sam's blue boat lies in the harbour", Facets(scope="/apple"))
     bed.run(Link())
     assert others(bed, 1) == []
+
+
+def test_of_what_was_there_before_only_the_newest_are_looked_at(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each costs an embedding."""
+    monkeypatch.setattr(link, "LINK_BACK", 1)
+    for color in ("red", "blue", "green"):
+        bed.note(f"Sam's {color} boat lies in the harbour")
+    bed.run(Link())
+    assert (others(bed, 1), others(bed, 3)) == ([3], [1, 2])
 
 
 def test_without_an_embedder_they_wait(tmp_path: Path) -> None:

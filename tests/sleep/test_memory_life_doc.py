@@ -1,4 +1,4 @@
-"""docs/memory-life.md says of the write path what holds."""
+"""docs/memory-life.md says what holds."""
 
 from pathlib import Path
 
@@ -19,6 +19,16 @@ TEXT = PAGE.read_text(encoding="utf-8")
         f"up\nto {settings.EXTRACT_TURNS} turns in one call",
         f"cosine ≥ {settings.NEAR_SUPERSEDES}",
         f"≥ {settings.NEAR_ASKS}, or",
+        f"up to {settings.RATE_BATCH} of them in one call",
+        f"an importance of {settings.REFLECT_IMPORTANCE} in sum, or is {settings.REFLECT_EVERY}",
+        f"said ({settings.REFLECT_LEAST} in sum) is over",
+        f"a cosine of {settings.LINK_LIKE} or\nmore",
+        f"the newest {settings.LINK_BACK}.",
+        f"come to {settings.SEGMENT_JOIN} or more",
+        f"The view holds {settings.SEGMENTS} segments",
+        f"a heat of {settings.SEGMENT_HEAT:g} or more",
+        f"a cosine distance of {settings.EPISODES_CLUSTER}",
+        f"of importance {settings.DIGEST_IMPORTANCE}",
         ", ".join(f"`{op}`" for op in OPS[:4]) + f" or `{OPS[4]}`",
     ],
 )
@@ -27,9 +37,10 @@ def test_its_numbers_are_those_of_the_settings(said: str) -> None:
     assert said in TEXT
 
 
-def test_each_job_of_the_write_path_is_told_of() -> None:
+def test_each_job_is_told_of() -> None:
     """By its name."""
     names = [job.name for job in jobs_of(Sleeping())]
-    for name in ("extract", "profiles", "consolidate", "dedupe"):
+    derived = ("rate", "reflect", "link", "segments", "compress")
+    for name in ("extract", "profiles", "consolidate", "dedupe", *derived):
         assert name in names
         assert f"`{name}`" in TEXT
