@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frozen.make import contents, of_home, ring
+from frozen.make import MADE, contents, of_home, ring
 from processes import python
 
 from pagemind.runtime import settings
@@ -181,6 +181,20 @@ def test_a_migrated_file_has_the_tables_of_a_new_one(old: Path, tmp_path: Path) 
         runtime.create("ada")
     assert _schema(old / "home.db") == _schema(fresh / "home.db")
     assert _schema(states(old)[0]) == _schema(states(fresh)[0])
+
+
+def test_the_newest_frozen_home_is_of_todays_tables(tmp_path: Path) -> None:
+    """A schema that has a frozen home is not changed without a new version; while it is not
+    released, whoever changes it freezes the home anew."""
+    number = max(MADE)
+    if MADE[number] != (STATE_NOW, HOME_NOW):
+        pytest.skip("this version's home is not frozen yet")
+    frozen, _ = unpacked(FROZEN[-1], tmp_path)
+    assert FROZEN[-1].name == f"home-v{number}.tar.gz"
+    fresh = tmp_path / "fresh"
+    with Runtime(fresh) as runtime:
+        runtime.create("ada")
+    assert {str(_schema(path)) for path in states(frozen)} == {str(_schema(states(fresh)[0]))}
 
 
 def _tables(path: Path) -> set[str]:
