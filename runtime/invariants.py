@@ -434,7 +434,7 @@ def _compare_standings(state: State, store: TierStore, tier: Tier) -> Iterator[F
     theirs = store.standings(tier)
     other = [
         row.id
-        for passage in state.passages.newest(1 << 62)
+        for passage in state.passages.kept()
         if passage.short_id not in waiting
         for row in rows_of_passage(passage)
         if row.id in theirs and theirs[row.id] != (row.status, row.tags)
@@ -484,7 +484,7 @@ def _compare(state: State, store: TierStore, tier: Tier) -> Iterator[Finding]:
 def _wanted(state: State, tier: Tier) -> Iterator[tuple[str, str, str]]:
     """Parent, row id and digest of every row that should be there."""
     if tier == "archival":
-        for passage in state.passages.newest(1 << 62):
+        for passage in state.passages.kept():
             for row in rows_of_passage(passage):
                 yield row.parent, row.id, text_digest(row.text)
         return

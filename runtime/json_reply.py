@@ -19,6 +19,8 @@ def read_json(text: str) -> Any:
         return json.loads(inner)
     except ValueError:
         pass
+    except RecursionError:  # so many brackets that it cannot be meant
+        raise ValueError("it is nested too deeply") from None
     starts = [match.start() for match in _OPENING.finditer(inner)][:STRUCTURED_STARTS]
     whole = [found for at in starts if (found := _value_at(inner, at)) is not None]
     if whole:
@@ -26,7 +28,10 @@ def read_json(text: str) -> Any:
     if starts:
         from json_repair import repair_json
 
-        value = repair_json(inner[starts[0] :], return_objects=True)
+        try:
+            value = repair_json(inner[starts[0] :], return_objects=True)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
         if value not in ("", {}, []):
             return value
     raise ValueError("it holds no JSON")
@@ -36,6 +41,6 @@ def _value_at(text: str, at: int) -> tuple[Any, int] | None:
     """The value that begins there, and how long it is."""
     try:
         value, end = json.JSONDecoder().raw_decode(text, at)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value, end - at

@@ -91,3 +91,10 @@ def test_faults_are_told_in_one_line() -> None:
     told = faults_of({"name": 1, "berth": "x"}, BOAT)
     assert "name: 1 is not of type 'string'" in told
     assert "\n" not in told
+
+
+@pytest.mark.parametrize("text", ["[" * 3000, "Here: " + "[" * 3000, '{"a":' * 3000])
+def test_brackets_without_end_are_no_json(text: str) -> None:
+    """A weak model's answer, and no fault of ours."""
+    with pytest.raises(ValueError, match=r"deeply|no JSON"):
+        read_json(text)

@@ -16,7 +16,7 @@ _TIERS = {"messages": "recall", "passages": "archival", "pages": "pages"}
 # What a tier holds a row of; anything else that it may have had goes.
 _WANTED = {
     "messages": "kind IN ('talk', 'observation')",
-    "passages": "status = 'active'",
+    "passages": "status <> 'retired'",
     "pages": "kind = 'page'",
 }
 

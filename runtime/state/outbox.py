@@ -13,7 +13,7 @@ _LETTERS: dict[Tier, str] = {"recall": "m", "archival": "a", "pages": "p"}  # of
 _ALL: dict[Tier, str] = {
     "recall": "SELECT seq FROM messages WHERE kind IN ('talk', 'observation') AND seq > ?"
     " ORDER BY seq LIMIT ?",
-    "archival": "SELECT number FROM passages WHERE status = 'active' AND number > ?"
+    "archival": "SELECT number FROM passages WHERE status <> 'retired' AND number > ?"
     " ORDER BY number LIMIT ?",
     "pages": "SELECT number FROM pages WHERE kind = 'page' AND number > ? ORDER BY number LIMIT ?",
 }
@@ -98,7 +98,7 @@ class StateOutbox:
             )
             self._db.write(
                 "INSERT OR REPLACE INTO outbox (tier, key, op)"
-                " SELECT 'archival', number, 'put' FROM passages WHERE status = 'active'"
+                " SELECT 'archival', number, 'put' FROM passages WHERE status <> 'retired'"
             )
             self._db.write(
                 "INSERT OR REPLACE INTO outbox (tier, key, op)"

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -359,9 +359,20 @@ class Passages:
         )
         return [passage_of(row) for row in rows]
 
+    def kept(self) -> Iterator[Passage]:
+        """All that are not retired, those that wait among them, in order."""
+        after = 0
+        while rows := self._db.rows(
+            "SELECT * FROM passages WHERE status <> 'retired' AND number > ? ORDER BY number"
+            " LIMIT 1000",
+            (after,),
+        ):
+            yield from map(passage_of, rows)
+            after = rows[-1]["number"]
+
     def retired(self) -> list[int]:
-        """The numbers of passages that are no longer active."""
-        rows = self._db.rows("SELECT number FROM passages WHERE status <> 'active'")
+        """The numbers of passages that are deleted, and of none that waits."""
+        rows = self._db.rows("SELECT number FROM passages WHERE status = 'retired'")
         return [row["number"] for row in rows]
 
     def version_count(self) -> int:

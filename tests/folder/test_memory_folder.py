@@ -10,6 +10,7 @@ from portable_kit import sound
 
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.errors import ExportTooNew, UserError
+from pagemind.runtime.facts import FactBook
 from pagemind.runtime.portable.folder.dump import dump_memory
 from pagemind.runtime.portable.folder.load import Loaded, load_memory
 from pagemind.runtime.runtime import Runtime
@@ -253,3 +254,27 @@ def test_line_ends_of_an_editor_change_nothing(runtime: Runtime, folder: Path) -
         data = path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
         path.write_bytes(b"\xef\xbb\xbf" + data + b"\r\n")
     assert not load(runtime, folder).plan.changes
+
+
+def test_a_fact_says_when_it_holds_and_keeps_that(runtime: Runtime, tmp_path: Path) -> None:
+    """What ended, and what took its place, stands in its file; an edit of the text keeps it."""
+    agent = runtime.agent("ada", model=ScriptedModel(after="Well."))
+    book = FactBook(agent.state)
+    old, new = (book.add("Sam", "lives_in", city).passage for city in ("Lisbon", "Porto"))
+    agent.close()
+    folder = tmp_path / "facts"
+    dump_memory(runtime, "ada", folder)
+    text = file_of(folder, old.number).read_text(encoding="utf-8")
+    assert "kind: fact" in text
+    assert f"superseded_by: {new.short_id}" in text
+    assert "valid_to: " in text
+    edit(file_of(folder, old.number), "Lisbon.", "Lisbon, by the river.")
+    edit(file_of(folder, new.number), "kind: fact", "kind: note")
+    loaded = load_memory(runtime, "ada", folder)
+    assert any("kind is not loaded" in note for note in loaded.plan.notes)
+    with runtime.reader("ada") as reader:
+        sound(reader)
+        records = reader.state.passages.get([old.number, new.number])
+        assert records[old.number].text.endswith("by the river.")
+        assert records[old.number].standing == "past"
+        assert records[new.number].kind == "fact"

@@ -14,6 +14,7 @@ from pagemind.runtime.core_memory import Block
 from pagemind.runtime.message import Message
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.portable.folder.front_matter import written
+from pagemind.runtime.scope import ROOT
 from pagemind.runtime.settings import FOLDER_FORMAT
 from pagemind.runtime.state.state import State
 
@@ -69,8 +70,23 @@ def passage_file(passage: Passage, first_text: str) -> tuple[str, bytes]:
         "created": rfc3339(passage.created_at),
         "origin": passage.provenance.origin,
         "source": passage.provenance.detail or None,
+        **told(passage),
     }
     return f"{PASSAGES}/{passage_name(passage.number, first_text)}", written(values, passage.text)
+
+
+def told(passage: Passage) -> dict[str, str | None]:
+    """What a record is beside its text, for a person to read: it is not loaded."""
+    facets = passage.facets
+    begins, ends, next_one = facets.valid_from, facets.valid_to, facets.superseded_by
+    return {
+        "kind": facets.kind if facets.kind != "note" else None,
+        "scope": facets.scope if facets.scope != ROOT else None,
+        "valid_from": rfc3339(begins) if begins is not None else None,
+        "valid_to": rfc3339(ends) if ends is not None else None,
+        "superseded_by": f"a{next_one}" if next_one is not None else None,
+        "hidden": "cold" if facets.cold else None,
+    }
 
 
 def passage_name(number: int, first_text: str) -> str:

@@ -24,6 +24,7 @@ from pagemind.runtime.portable.folder.files import (
     first_texts,
     passage_file,
     passages,
+    told,
 )
 from pagemind.runtime.portable.folder.front_matter import Page, bad, parsed
 from pagemind.runtime.profile import Profile
@@ -217,7 +218,10 @@ class _Planner:
             bad(path, line, f"there is no passage {id!r}", "without an id it is a new one")
         self._once(number, path)
         version = _version(page, path, now.version)
-        for key, value in (("origin", now.provenance.origin), ("source", now.provenance.detail)):
+        said = {"origin": now.provenance.origin, "source": now.provenance.detail}
+        if version == now.version:
+            said |= {key: value or "" for key, value in told(now).items()}
+        for key, value in said.items():
             if (page.values.get(key) or value) != value:
                 self.plan.notes.append(f"{shown}: {key} is not loaded: it is what it was")
         there = _Content(now.text, now.tags, now.importance)
