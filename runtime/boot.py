@@ -1,38 +1,30 @@
 """Boot: builds an Agent from its state and definition, one part a line, in the order they start."""
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
-from datetime import datetime, tzinfo
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.agent_archives import AgentArchives, SharedSearch
 from pagemind.runtime.agent_facts import AgentFacts
 from pagemind.runtime.approvals import Approvals
-from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.archives import Archives
-from pagemind.runtime.clock import Clock, LocalZone
+from pagemind.runtime.clock import Clock
 from pagemind.runtime.core_editor import CoreEditor, take_up
-from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.deep_recall import DeepRecall
 from pagemind.runtime.definition import AgentDefinition
-from pagemind.runtime.definition_parts import BlockSpec
 from pagemind.runtime.earlier import Earlier
-from pagemind.runtime.episodes import Episodes
 from pagemind.runtime.errand import Teamwork
 from pagemind.runtime.function_executor import FunctionExecutor
-from pagemind.runtime.function_names import ALL_GROUPS, names
 from pagemind.runtime.gist_writer import GistWriter
-from pagemind.runtime.heartbeat import with_heartbeat
-from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.loop import Loop
+from pagemind.runtime.made_of import core_of, registry_of, tools_cost, zone_of
 from pagemind.runtime.main_context import MainContext
-from pagemind.runtime.mcp.offered import KEY
-from pagemind.runtime.mcp.servers import Servers, stored_tools
+from pagemind.runtime.mcp.servers import Servers
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_caller import ModelCaller
 from pagemind.runtime.mould import cache_key
 from pagemind.runtime.nearness import Nearness
+from pagemind.runtime.own_window import prefetch_tokens, summary_window, window_of
 from pagemind.runtime.page_finder import PageFinder
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.paging import Paging
@@ -41,26 +33,20 @@ from pagemind.runtime.parts import ALL, Parts
 from pagemind.runtime.passage_reader import PassageReader
 from pagemind.runtime.permitted import Permitted
 from pagemind.runtime.prefetch import Lookup, Prefetcher
-from pagemind.runtime.pressure import Thresholds, Window, check_room, measure, window
+from pagemind.runtime.pressure import Thresholds
 from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.record_services import record_services
 from pagemind.runtime.scope import seen
 from pagemind.runtime.search_view import StateView
 from pagemind.runtime.services import Recall, Timers
 from pagemind.runtime.settings import (
-    DEFAULT_WINDOW_TOKENS,
-    GUIDED_FUNCTIONS,
-    GUIDED_TOOLS_TOKENS,
-    LOCAL_MAX_TOKENS,
-    LOCAL_PREFETCH_TOKENS,
     PAGE_IN_FRACTION,
     PAGE_INS_FRACTION,
-    PREFETCH_BELOW_TOKENS,
     PREFETCH_FRACTION,
     RESULT_PART_TOKENS,
 )
 from pagemind.runtime.shared_archives import SharedArchives
 from pagemind.runtime.shared_copies import SharedCopies
-from pagemind.runtime.skills import Skills
 from pagemind.runtime.sleep.room import worker_of
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.state import State
@@ -70,28 +56,8 @@ from pagemind.runtime.tiers.search import Search, TierSearch
 from pagemind.runtime.tiers.store import TierStore
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
-from pagemind.runtime.tool import Tool, ToolContext, ToolRegistry
+from pagemind.runtime.tool import Tool, ToolContext
 from pagemind.runtime.turn import TurnLimits
-from pagemind.runtime.turn_rules import described
-
-
-def first_blocks(state: State, definition: AgentDefinition, without: Collection[str] = ()) -> None:
-    """Core memory as the definition says, when the agent is made; not the blocks it has."""
-    for label, spec in definition.blocks.items():
-        if label in without:
-            continue
-        state.blocks.save(
-            _block(label, spec),
-            author="definition",
-            reason="created",
-            seq=0,
-            origin="operator",
-            trust=None,
-        )
-
-
-def _block(label: str, spec: BlockSpec) -> Block:
-    return Block(label, spec.value, spec.limit, spec.description, spec.read_only)
 
 
 def boot(
@@ -137,7 +103,7 @@ def boot(
     context.cache_key = cache_key(agent_id)
 
     # How large its window is: what the definition says, the model, or a stated default.
-    full = _window(definition, model, state)
+    full = window_of(definition, model, state)
     caller = ModelCaller(model, state, context, full, zone)
 
     def room() -> int:
@@ -168,48 +134,28 @@ def boot(
         write_back.kick(agent_id)
 
     # The services that functions are given.
-    from pagemind.tools.skill_process import run_skills
-
     recall = TierSearch("recall", engine)
     passages = SharedSearch(TierSearch("archival", engine), shared)
-
-    def scopes() -> list[str]:
-        return [each for each in state.passages.scopes() if seen(each, sight.readable)]
 
     def deepened(shallow: Recall, of: Callable[[], Sequence[str]] = tuple) -> Recall:
         if definition.search.depth == "shallow":
             return shallow
         return DeepRecall(shallow, lambda: writer, lambda: clock.now().astimezone(zone), of)
 
-    # An insert waits for no server: what is nearly the same only an embedder in the house tells.
-    near = engine.near if definition.embedding.startswith("local/") else None
-    archival = ArchivalMemory(
-        state, deepened(passages, scopes), written=written, near=near, sight=sight, like=passages
-    )
+    def scopes() -> list[str]:
+        return [each for each in state.passages.scopes() if seen(each, sight.readable)]
+
     editor = CoreEditor(state, core, shared=copies)
     may = Permitted(definition.memory)
-    experience = TierSearch("archival", engine.seeing(sight.own))
-    episodes = Episodes(
+    records = record_services(
         state,
-        experience,
-        written=written,
-        makes=definition.memory.writes("episodic"),
-    )
-    skills = Skills(
-        state,
-        experience,
-        definition.skills,
-        run=run_skills,
+        definition,
+        engine,
+        search=deepened(passages, scopes),
+        like=passages,
+        sight=sight,
         trust=context.min_trust,
         written=written,
-    )
-
-    shelf = Shelf(state, engine, written)
-    items = ItemStore(
-        lambda: nullcontext(shelf),
-        lambda: nullcontext(shelf),
-        sight=sight,
-        origin="model",
     )
 
     team = seat(lambda: agent.follow_within())
@@ -235,7 +181,7 @@ def boot(
             recall=may.recall(
                 deepened(TierSearch("recall", engine, lambda: context.said_in(turn)))
             ),
-            archival=may.archival(archival),
+            archival=may.archival(records.archival),
             pages=may.pages(
                 Paging(
                     reader=pages,
@@ -260,10 +206,10 @@ def boot(
             team=team,
             shared=writable,
             timers=timers,
-            episodes=episodes if may.reads("episodic") else None,
+            episodes=records.episodes if may.reads("episodic") else None,
             facts=may.facts(AgentFacts(state, turn=turn, written=written, sight=sight)),
-            skills=skills if may.reads("procedural") else None,
-            store=items,
+            skills=records.skills if may.reads("procedural") else None,
+            store=records.items,
         )
 
     # The queue, and what folds its head into the summary.
@@ -276,7 +222,7 @@ def boot(
     queue_manager = QueueManager(
         state,
         context,
-        Summarizer(writer, counter.count, lambda: _summary_window(writer, full)),
+        Summarizer(writer, counter.count, lambda: summary_window(writer, full)),
         thresholds=thresholds,
         window=caller.own_window,
         zone=zone,
@@ -285,8 +231,8 @@ def boot(
         parts=parts,
     )
 
-    def prefetch_tokens() -> int:
-        asked = _prefetch_tokens(definition, full(), slow=guided or model.name.startswith("local/"))
+    def prefetch_room() -> int:
+        asked = prefetch_tokens(definition, full(), slow=guided or model.name.startswith("local/"))
         return min(asked, int(room() * PREFETCH_FRACTION)) if asked and parts.prefetch else 0
 
     wanted = definition.prefetch
@@ -295,7 +241,7 @@ def boot(
             Lookup(
                 passages.search,
                 wanted.archival * may.reads("semantic"),
-                lambda: not (named or archival.count()),
+                lambda: not (named or records.archival.count()),
             ),
             # What was said is in the window until the first flush.
             Lookup(
@@ -304,9 +250,9 @@ def boot(
                 lambda: not state.pages.count(),
             ),
             Lookup(
-                episodes.offered,
+                records.episodes.offered,
                 definition.episodes.offer * may.reads("episodic"),
-                episodes.nothing,
+                records.episodes.nothing,
             ),
             Lookup(
                 TierSearch("pages", engine).search,
@@ -316,7 +262,7 @@ def boot(
                 spare=True,  # where the words themselves are found, nobody needs to be told where
             ),
         ],
-        tokens=prefetch_tokens,
+        tokens=prefetch_room,
         near=Nearness(state, embedder).get,
         telling=telling.of,
         in_view=context.readable,
@@ -365,8 +311,8 @@ def boot(
         limits=TurnLimits(**definition.limits.model_dump()),
         zone=zone,
         background=background,
-        archival=archival,
-        items=items,
+        archival=records.archival,
+        items=records.items,
         shared_blocks=copies,
         team=team,
         engine=engine,
@@ -374,7 +320,7 @@ def boot(
             writer if improves else None,
             state,
             counter.count,
-            window=lambda: _summary_window(writer, full),
+            window=lambda: summary_window(writer, full),
             affordable=lambda: (left := loop.day_left()) is None or left > 0,
         ),
         sleep=lambda lock: worker_of(
@@ -385,7 +331,7 @@ def boot(
             engine=engine,
             zone=zone,
             count=counter.count,
-            window=lambda: _summary_window(sleeper or writer, full),
+            window=lambda: summary_window(sleeper or writer, full),
             written=written,
             left=loop.day_left,
             spent=lambda since: spent_beside(since, "background"),
@@ -414,104 +360,9 @@ def boot(
     return agent
 
 
-def registry_of(
-    definition: AgentDefinition,
-    protocol: str,
-    tools: Sequence[Tool] | None = None,
-    state: State | None = None,
-) -> ToolRegistry:
-    """The functions as the protocol offers them; the definition's own by default, and with the
-    `state` of an agent those that its servers said last."""
-    from pagemind.tools import of_definition, send_message
-
-    chosen = of_definition(definition) if tools is None else list(tools)
-    if state is not None and definition.servers:
-        chosen += stored_tools(definition.servers, state.database.meta(KEY))
-    chosen = [replace(tool, description=described(tool)) for tool in chosen]
-    if protocol == "guided":
-        chosen = [tool for tool in chosen if tool.name in GUIDED_FUNCTIONS]
-    if protocol == "heartbeat":
-        chosen = with_heartbeat([send_message, *chosen])
-    return ToolRegistry(chosen, withheld=definition.memory.forbidden(names(ALL_GROUPS)))
-
-
 def _closed_note(name: str, definition: AgentDefinition) -> list[str]:
     """What it may not use, since nobody has accepted its definition."""
     if not definition.closed:
         return []
     names = ", ".join(definition.closed)
     return [f"{names}: closed until `pagemind agents accept {name}`, since {name} was imported"]
-
-
-def core_of(state: State, definition: AgentDefinition, protocol: str) -> CoreMemory:
-    """Core memory as the prompt will show it once the queue manager has loaded. A guided model
-    reads what was noted from the blocks: for it they are always current."""
-    live = protocol == "guided" or definition.prompt.refresh_blocks == "on_edit"
-    blocks = state.blocks.all() if definition.memory.reads("working") else []
-    return CoreMemory(blocks, live=live, profiles=definition.profiles)
-
-
-def tools_cost(protocol: str) -> int | None:
-    """Tokens of the functions where schemas are not sent as such; None: count the schemas."""
-    return GUIDED_TOOLS_TOKENS if protocol == "guided" else None
-
-
-def zone_of(definition: AgentDefinition) -> tzinfo:
-    """The agent's time zone, or the machine's."""
-    return definition.zone or LocalZone()
-
-
-def _window(definition: AgentDefinition, model: Model, state: State) -> Callable[[], Window]:
-    """The window, found once, when it is first needed: asking a model may import a library."""
-    found: list[Window] = []
-
-    def get() -> Window:
-        """Found once; kept in the state for readers."""
-        if not found:
-            tokens, source = definition.context_window, "definition"
-            if tokens is None:
-                info = model.window()
-                tokens, source = (
-                    (info.tokens, info.source) if info else (DEFAULT_WINDOW_TOKENS, "default")
-                )
-            reserve = definition.output_reserve
-            if reserve is None and model.name.startswith("local/"):
-                reserve = LOCAL_MAX_TOKENS
-            found.append(window(tokens, source, reserve))
-            one = found[0]
-            state.database.set_meta("window", f"{one.tokens} {one.reserve} {one.source}")
-        return found[0]
-
-    return get
-
-
-def _prefetch_tokens(definition: AgentDefinition, own: Window, *, slow: bool) -> int:
-    """What memories before an event may cost: as the definition says; else only small windows
-    have them, and less of them where a prompt is read slowly."""
-    if definition.states("prefetch") or definition.episodes.offer:
-        return definition.prefetch.tokens
-    if own.usable >= PREFETCH_BELOW_TOKENS:
-        return 0
-    return LOCAL_PREFETCH_TOKENS if slow else definition.prefetch.tokens
-
-
-def _summary_window(writer: Model | None, own: Callable[[], Window]) -> int:
-    """Usable tokens of the model that summarises: its own window if it is not the agent's."""
-    info = writer.window() if writer is not None else None
-    return min(info.tokens, own().tokens) if info else own().tokens
-
-
-def check_fits(definition: AgentDefinition, protocol: str, counter: TokenCounter) -> None:
-    """Refuse a definition whose fixed part leaves too little of its context_window.
-
-    Raises WindowTooSmall.
-    """
-    tokens = definition.context_window
-    assert tokens is not None
-    blocks = [_block(label, spec) for label, spec in definition.blocks.items()]
-    core = CoreMemory(blocks, profiles=definition.profiles)
-    schemas = registry_of(definition, protocol).schemas()
-    context = MainContext(definition.instructions(protocol), core, schemas, counter)
-    context.tools_cost = tools_cost(protocol)
-    usable = window(tokens, "definition", definition.output_reserve).usable
-    check_room(measure(context.sections(), usable, Thresholds()), tokens)

@@ -16,9 +16,9 @@ from typing import Any
 
 from pagemind.runtime.acceptance import definition_of
 from pagemind.runtime.approvals import no_copy_waits
-from pagemind.runtime.boot import core_of, registry_of, zone_of
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.errors import AgentExists, AgentInUse
+from pagemind.runtime.made_of import core_of, registry_of, zone_of
 from pagemind.runtime.moved import Moved
 from pagemind.runtime.naming import checked_name
 from pagemind.runtime.state.home import AgentLock, Home, Registered

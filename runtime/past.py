@@ -8,8 +8,8 @@
 A moment is written like m45, s12 (a step), 2026-05-08, yesterday or now (moment.py).
 """
 
-from pagemind.runtime.boot import core_of, tools_cost
 from pagemind.runtime.clock import zone_name
+from pagemind.runtime.made_of import core_of, tools_cost
 from pagemind.runtime.memory_diff import MemoryDiff, memory_diff
 from pagemind.runtime.moment import Moments
 from pagemind.runtime.mould import cache_key

@@ -15,12 +15,12 @@ from pagemind.runtime.acceptance import definition_of
 from pagemind.runtime.agent_archives import AgentArchives
 from pagemind.runtime.approvals import pending_in
 from pagemind.runtime.archives import Archives
-from pagemind.runtime.boot import core_of, registry_of, tools_cost, zone_of
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.definition_parts import Searching
 from pagemind.runtime.errors import UserError
 from pagemind.runtime.inspection import Inspection, inspect
+from pagemind.runtime.made_of import core_of, registry_of, tools_cost, zone_of
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Embedder, ModelRequest

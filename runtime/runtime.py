@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any, Self
 from pagemind.runtime.acceptance import accept, definition_of, reach_of, same_definition
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.archives import Archives
-from pagemind.runtime.boot import boot, check_fits, first_blocks, zone_of
+from pagemind.runtime.boot import boot
 from pagemind.runtime.clock import Clock, SystemClock
 from pagemind.runtime.config import load as load_config
 from pagemind.runtime.definition import AgentDefinition, load_definition
 from pagemind.runtime.errors import AgentInUse, EmbeddingMismatch, NoModel, PagemindError
 from pagemind.runtime.item_store import ItemStore
+from pagemind.runtime.made_of import check_fits, first_blocks, zone_of
 from pagemind.runtime.mcp.servers import Servers, open_servers
 from pagemind.runtime.memory import Memory
 from pagemind.runtime.model import Embedder, Model

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pagemind.runtime.approvals import Approvals
 from pagemind.runtime.archives import Archives
-from pagemind.runtime.boot import registry_of
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.intake import observation
+from pagemind.runtime.made_of import registry_of
 from pagemind.runtime.mend import mend
 from pagemind.runtime.message import Message, Origin
 from pagemind.runtime.model import Embedder

@@ -46,7 +46,8 @@ FLOORS: dict[int, str] = {
           deep_recall
           mcp sleep background""",
     6: "tools",
-    7: """fork portable inspector model_choice boot reader writer upgrade runtime evaluation past
+    7: """fork portable inspector model_choice made_of own_window
+          record_services boot reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer
           reviewing
           skill_answers awake http mcp_server""",

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from kernel_kit import agent_at, last_asked, runtime_at
 
-from pagemind.runtime.boot import check_fits
 from pagemind.runtime.definition import AgentDefinition, parse_definition
 from pagemind.runtime.errors import DefinitionError, ToolFailed, UnknownTool
 from pagemind.runtime.function_names import ALL_GROUPS, GROUPS
+from pagemind.runtime.made_of import check_fits
 from pagemind.runtime.memory_kinds import KINDS, MemoryKinds
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.testing import ScriptedModel, call

@@ -13,9 +13,9 @@ from typing import Any
 
 from pagemind.runtime.acceptance import definition_of
 from pagemind.runtime.awake.events import Kind
-from pagemind.runtime.boot import zone_of
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import AgentInUse, Cancelled, PagemindError
+from pagemind.runtime.made_of import zone_of
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.settings import SLEEP_IDLE_SECONDS
 from pagemind.runtime.sleep.worker import its_time

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from pagemind.runtime.acceptance import imported, reach_of, same_definition
 from pagemind.runtime.approvals import no_copy_waits
-from pagemind.runtime.boot import zone_of
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import AgentExists, BadExport, PagemindError, StorageError, UserError
 from pagemind.runtime.function_executor import ONCE
+from pagemind.runtime.made_of import zone_of
 from pagemind.runtime.model import Embedder, EmbeddingIdentity
 from pagemind.runtime.naming import checked_name
 from pagemind.runtime.outbox import Tier
