@@ -62,7 +62,7 @@ def _tree(reason: "Reason") -> "Tree":
     from rich.text import Text
     from rich.tree import Tree
 
-    from pagemind.runtime.cli.render import local, one_line, plural
+    from pagemind.runtime.cli.render import local, one_line
 
     at = f" {local(reason.at)}" if reason.at else ""
     label = Text.assemble(
@@ -75,5 +75,5 @@ def _tree(reason: "Reason") -> "Tree":
     for each in reason.because:
         tree.children.append(_tree(each))
     if reason.more:
-        tree.add(Text(f"… and {plural(reason.more, 'more')}", "dim"))
+        tree.add(Text(f"… and {reason.more:,} more", "dim"))
     return tree
