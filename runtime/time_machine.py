@@ -228,6 +228,7 @@ class TimeMachine:
         hidden, shown = state.journal.recount(lost, gained)
         state.pages.follow(min(low for low, _ in [*lost, *gained]))
         state.changes.reopen(before, at)
+        state.segments.follow(before)
         reverted = self._restore(before, reason, at)
         if back is not None:  # the changes that this takes back are those of the move itself
             reverted = [replace(each, author="") for each in reverted]

@@ -94,6 +94,14 @@ class Segments:
             (rfc3339(self._clock.now()), number),
         )
 
+    def follow(self, before: int) -> None:
+        """After a move to just before a message: what was promoted since may be looked at again."""
+        self._db.write(
+            "UPDATE segments SET promoted_length = 0 WHERE promoted_at >="
+            " (SELECT recorded_at FROM messages WHERE seq = ?)",
+            (before,),
+        )
+
     def hide(self, number: int) -> None:
         self._db.write("UPDATE segments SET hidden = 1 WHERE number = ?", (number,))
 

@@ -169,3 +169,15 @@ def test_odd_places_of_jobs_are_refused(runtime: Runtime, made: Path, stored: st
 
     with pytest.raises(BadExport, match="meta: sleep"):
         runtime.import_agent(altered(made, change))
+
+
+def test_a_file_from_before_lineage_gets_it_from_the_sources(runtime: Runtime, made: Path) -> None:
+    """As a home does that is brought up."""
+
+    def older(there: dict[str, bytes], told: dict[str, Any]) -> None:
+        del there["tables/lineage.parquet"], told["tables"]["lineage"]
+
+    runtime.import_agent(altered(made, older))
+    with runtime.reader("ada") as reader:
+        edges = reader.state.database.rows("SELECT derived, source, how FROM lineage")
+        assert [tuple(edge) for edge in edges] == [("a1", "m1", "from"), ("a2", "m3", "from")]

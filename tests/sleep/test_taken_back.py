@@ -176,3 +176,15 @@ def test_a_turn_that_was_brought_back_gets_its_episode() -> None:
         agent.bring_back(1)
         catch_up(agent.state)
         assert len(agent.state.passages.newest(9, kind="episode")) == 1
+
+
+def test_what_a_segment_gave_since_may_be_looked_for_again(agent: Agent) -> None:
+    """Its facts are gone with the turn in which it was promoted."""
+    segments = agent.state.segments
+    agent.send("One.")
+    number = segments.make(1, "boats", ["boat"], trust=80, seq=agent.state.journal.last_seq).number
+    agent.send("Two.")
+    segments.promoted(number)
+    assert segments.get([number])[number].promoted_length == 1
+    agent.undo()
+    assert segments.get([number])[number].promoted_length == 0
