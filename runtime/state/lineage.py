@@ -42,12 +42,23 @@ class Lineage:
     def add(
         self, derived: str, sources: Iterable[str], how: How, *, seq: int, version: int = 1
     ) -> None:
-        """These are sources of it; what is known already stays."""
+        """These are sources of it; what is known already stays. What came from it is none of its
+        sources: where one of two took the other's place, and is taken up again, it is the older."""
         at = rfc3339(self._clock.now())
+        below = self._below(derived)
         self._db.write_many(
             "INSERT OR IGNORE INTO lineage VALUES (?,?,?,?,?,?)",
-            [(derived, source, how, version, seq, at) for source in sources if source != derived],
+            [(derived, source, how, version, seq, at) for source in sources if source not in below],
         )
+
+    def _below(self, id: str) -> set[str]:
+        """It, and all that came from it, over any number of steps."""
+        rows = self._db.rows(
+            "WITH RECURSIVE below(id) AS (VALUES (?) UNION SELECT l.derived FROM lineage l"
+            " JOIN below ON l.source = below.id) SELECT id FROM below",
+            (id,),
+        )
+        return {row["id"] for row in rows}
 
     def fill(self) -> None:
         """What records of before this table say of their sources."""

@@ -114,3 +114,11 @@ def test_scopes_match_by_segment() -> None:
     for bad in ("/a b", "/../x", "/" + "a/" * 17):
         with pytest.raises(UserError):
             scope_of(bad)
+
+
+def test_lineage_never_goes_round(state: State) -> None:
+    """A version that is taken up again took the other's place, and came before it."""
+    state.lineage.add("a2", ["a1"], "supersedes", seq=0)
+    state.lineage.add("a3", ["a2", "m1"], "from", seq=0)
+    state.lineage.add("a1", ["a2", "a3", "a1", "m2"], "supersedes", seq=0)
+    assert [edge.source for edge in state.lineage.sources_of("a1")] == ["m2"]
