@@ -48,9 +48,20 @@ def apply(state: State, number: int, *, by: str = AUTHOR) -> Made | None:
     return made
 
 
+def only_as_planned(change: Change) -> bool:
+    """Whether a change is stale once what it was planned on is another: it tells nothing that is
+    not stored already, so that planning it anew could only bring back what somebody took away."""
+    return change.job in derived.JOBS or "into" in change.body
+
+
 def retire_into(state: State, change: Change, target: Passage, kept: str, by: str) -> str:
-    """One record goes, and another has all that it said."""
+    """One record goes, and another has all that it said. Raises RecordChanged where that is not
+    there any more, or holds no longer."""
     seq = state.journal.last_seq
+    number = int(kept[1:]) if re.fullmatch(r"a\d{1,18}", kept) else 0
+    stays = state.passages.get([number]).get(number)
+    if stays is None or stays.standing != "active" or stays.provenance.status != "active":
+        raise RecordChanged(f"{kept[:40]}, which says the same, is not there any more")
     state.passages.set_status(
         target.number, "retired", base=change.base, author=by, reason=_reason(change), seq=seq
     )

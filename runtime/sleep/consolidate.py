@@ -13,7 +13,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.facts import FactBook
 from pagemind.runtime.settings import CHANGE_ATTEMPTS, CONSOLIDATE_AT_ONCE, NEAR_ASKS
-from pagemind.runtime.sleep.apply import RECORD_OPS, apply
+from pagemind.runtime.sleep.apply import RECORD_OPS, apply, only_as_planned
 from pagemind.runtime.sleep.decide import Asking, decide, fits
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.plan import Plan, by_model, by_rule, unasked
@@ -154,11 +154,14 @@ def _make(context: SleepContext, change: Change) -> None:
 
 
 def _failed(context: SleepContext, number: int, error: str) -> None:
-    """It is planned anew; after several attempts it is dead."""
+    """It is planned anew; after several attempts it is dead. What tells nothing new is stale."""
     with context.held(), context.state.database.transaction():
         changes = context.state.changes
         now = changes.open(number)
         if now is None or now.state not in ("candidate", "planned"):
+            return
+        if only_as_planned(now):
+            changes.settle(number, "stale", by="worker", error=error)
             return
         if now.state == "planned":
             changes.plan(number, "", state="candidate")

@@ -104,6 +104,8 @@ def _alike(record: Passage, other: Passage, likeness: float) -> bool:
     one, two = record.facets, other.facets
     if (one.subject or two.subject) and not same_subject(one, two):
         return False
+    if (one.expires_at, one.evergreen) != (two.expires_at, two.evergreen):
+        return False  # it would take the other with it when its time is over
     if one.relation != two.relation or (one.object and not same_object(one, two)):
         return False
     if same_words(record.text, other.text):

@@ -7,7 +7,7 @@ Each is one transaction; hold the agent's lock. `by` is who decides. What waits 
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.settings import PASSAGE_CHARS
-from pagemind.runtime.sleep.apply import RECORD_OPS, Made, apply
+from pagemind.runtime.sleep.apply import RECORD_OPS, Made, apply, only_as_planned
 from pagemind.runtime.sleep.derived import JOBS
 from pagemind.runtime.state.changes import Change, ChangeState
 from pagemind.runtime.state.state import State
@@ -15,12 +15,13 @@ from pagemind.runtime.state.state import State
 
 def approve(state: State, number: int, by: str) -> Made:
     """Make a change that waits. Where its record has changed since, it is compared anew at the next
-    sleep, and waits again: that is RecordChanged. What was drawn from records is then stale."""
+    sleep, and waits again: that is RecordChanged. What tells nothing but what records say already
+    is then stale."""
     change = _of_records(state, number, "pending")
     try:
         made = apply(state, number, by=by)
     except RecordChanged as error:
-        if change.job in JOBS:
+        if only_as_planned(change):
             state.changes.settle(number, "stale", by=by, error=error.message)
             raise RecordChanged(f"c{number} is not made: {error.message}") from None
         with state.database.transaction():

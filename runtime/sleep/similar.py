@@ -117,6 +117,8 @@ def similar(context: SleepContext, new: New, rivals: Sequence[Passage]) -> list[
             continue
         if record.facets.cold or record.provenance.origin == "document":
             continue
+        if record.facets.expires_at is not None:
+            continue  # the new one is kept for good
         if _together(record, facets) and not _somebody_else(record.facets, facets):
             found.append(Similar(record, near[number], number in matter))
     return found[:_LOOK]

@@ -41,7 +41,8 @@ class Decay:
     def over(self, now: datetime, limit: int) -> list[int]:
         """Facts that have ceased to be true since they were last changed."""
         rows = self._db.rows(
-            "SELECT number FROM passages WHERE kind <> 'note' AND valid_to IS NOT NULL"
+            "SELECT number FROM passages WHERE kind IN ('fact', 'insight', 'digest')"
+            " AND kind <> 'note' AND valid_to IS NOT NULL"
             " AND valid_to <= ? AND valid_to > updated_at AND superseded_by IS NULL"
             " AND status = 'active' AND cold = 0 ORDER BY number LIMIT ?",
             (rfc3339(now), limit),

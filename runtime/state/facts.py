@@ -15,6 +15,7 @@ from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.passages import as_version, passage_of
 
 _SINGLE = "facts.single"  # of meta
+_FACT = "kind = 'fact' AND kind <> 'note'"  # as the index of kinds has it: notes are not in it
 
 
 class Facts:
@@ -98,12 +99,12 @@ class Facts:
 
     def any(self) -> bool:
         """Whether there are facts at all."""
-        return self._db.one("SELECT 1 FROM passages WHERE kind = 'fact' LIMIT 1") is not None
+        return self._db.one(f"SELECT 1 FROM passages WHERE {_FACT} LIMIT 1") is not None
 
     def relations(self) -> list[str]:
         """Of active facts, each once."""
         rows = self._db.rows(
-            "SELECT DISTINCT relation FROM passages WHERE kind = 'fact' AND status = 'active'"
+            f"SELECT DISTINCT relation FROM passages WHERE {_FACT} AND status = 'active'"
             " AND relation <> '' ORDER BY relation"
         )
         return [row["relation"] for row in rows]
@@ -128,7 +129,7 @@ class Facts:
             (relation,),
         )
         beside = self._db.number(
-            "SELECT count(*) FROM (SELECT 1 FROM passages WHERE kind = 'fact' AND relation = ?"
+            f"SELECT count(*) FROM (SELECT 1 FROM passages WHERE {_FACT} AND relation = ?"
             " AND status = 'active' AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0"
             " GROUP BY subject_entity HAVING count(DISTINCT object) > 1)",
             (relation,),
@@ -138,7 +139,7 @@ class Facts:
     def entities(self) -> list[tuple[int, int]]:
         """Whom facts are about, with how many: the most first."""
         rows = self._db.rows(
-            "SELECT subject_entity, count(*) n FROM passages WHERE kind = 'fact'"
+            f"SELECT subject_entity, count(*) n FROM passages WHERE {_FACT}"
             " AND status = 'active' AND subject_entity IS NOT NULL"
             " GROUP BY subject_entity ORDER BY n DESC, subject_entity"
         )

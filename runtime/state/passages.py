@@ -18,6 +18,7 @@ from pagemind.runtime.state.lineage import Lineage
 from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
 
 _NOTE = Facets()
+_FOR_GOOD = "9999"  # later than any time to live
 
 
 def digest(text: str) -> str:
@@ -50,7 +51,7 @@ class Passages:
     ) -> tuple[Passage, bool]:
         """The stored passage and True, or the active one that says the same and False: the same
         text of the same kind about the same subject, for the same scope and owner, that still
-        holds. What is over already is not the same as that.
+        holds, and is kept as long. What is over already is not the same as that.
 
         What comes out of a file has its time, and an id: the one with that id, retired or not, is
         the same. Its sources become its lineage.
@@ -61,7 +62,7 @@ class Passages:
                 "SELECT * FROM passages WHERE digest = ? AND status = 'active' AND kind = ?"
                 " AND scope = ? AND owner = ? AND key = ? AND subject_entity IS ? AND relation = ?"
                 " AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0 AND ? IS NULL"
-                " OR id = ? LIMIT 1",
+                " AND (expires_at IS NULL OR expires_at >= ?) OR id = ? LIMIT 1",
                 (
                     digest(text),
                     facets.kind,
@@ -71,6 +72,7 @@ class Passages:
                     facets.subject_entity,
                     facets.relation,
                     facets.superseded_by or (facets.valid_to and rfc3339(facets.valid_to)),
+                    rfc3339(facets.expires_at) if facets.expires_at else _FOR_GOOD,
                     id or "",
                 ),
             )
@@ -275,15 +277,15 @@ class Passages:
         """Active passages, of one kind or all, newest first; those that no longer hold among
         them."""
         rows = self._db.rows(
-            "SELECT * FROM passages WHERE status = 'active' AND number < ?"
-            " AND (? IS NULL OR kind = ?) ORDER BY number DESC LIMIT ?",
-            (before if before is not None else 1 << 62, kind, kind, limit),
+            f"SELECT * FROM passages WHERE status = 'active' AND number < ? AND {_of(kind)}"
+            " ORDER BY number DESC LIMIT ?",
+            (before if before is not None else 1 << 62, kind, limit),
         )
         return [passage_of(row) for row in rows]
 
     def of_kind(self, kind: RecordKind) -> list[Passage]:
         """All of a kind, whatever became of them, the oldest first."""
-        rows = self._db.rows("SELECT * FROM passages WHERE kind = ? ORDER BY number", (kind,))
+        rows = self._db.rows(f"SELECT * FROM passages WHERE {_of(kind)} ORDER BY number", (kind,))
         return [passage_of(row) for row in rows]
 
     def named(self, kind: RecordKind, scope: str, key: str) -> Passage | None:
@@ -341,7 +343,7 @@ class Passages:
         """Active records of a kind from before a time that are not cold and may go cold, and
         follow a number; the oldest number first."""
         rows = self._db.rows(
-            "SELECT * FROM passages WHERE status = 'active' AND kind = ? AND created_at < ?"
+            f"SELECT * FROM passages WHERE status = 'active' AND {_of(kind)} AND created_at < ?"
             " AND number > ? AND cold = 0 AND evergreen = 0 AND superseded_by IS NULL"
             " ORDER BY number LIMIT ?",
             (kind, rfc3339(before), after, limit),
@@ -413,6 +415,14 @@ class Passages:
                 "SELECT * FROM passage_versions WHERE number = ? ORDER BY version", (number,)
             )
         ]
+
+
+def _of(kind: RecordKind | None) -> str:
+    """Whether a record is of a kind (?), None for any; by the index of kinds, which has no
+    notes."""
+    if kind is None:
+        return "? IS NULL"
+    return "kind = ?" if kind == "note" else "kind = ? AND kind <> 'note'"
 
 
 def passage_of(row: Row) -> Passage:

@@ -1,10 +1,13 @@
 """A person's word on planned changes: approve, reject, reword, retry, undo."""
 
+from datetime import timedelta
+
 import pytest
-from sleep_kit import Bed, bed
+from sleep_kit import NOW, Bed, bed
 from write_kit import Worker, changes, current, decision, fact, record, tend
 
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
+from pagemind.runtime.passage import Facets
 from pagemind.runtime.sleep import review
 from pagemind.runtime.sleep.dedupe import Dedupe
 
@@ -126,3 +129,27 @@ def test_records_that_say_the_same_become_one(bed: Bed, embeds: bool) -> None:
     assert bed.record(1).standing == "active"
     bed.run(Dedupe())
     assert len(current(bed)) == 5  # a person's word: they are not compared again
+
+
+@pytest.mark.parametrize("gone", [1, 2])
+def test_a_duplicate_is_no_news_once_one_of_both_was_taken_away(bed: Bed, gone: int) -> None:
+    """What is forgotten while the change waits does not come back, and the one that is left
+    stays."""
+    bed.note("The spare key lies under the blue pot.", trust=60)
+    bed.note("The spare key lies  under the blue pot!", trust=80)
+    bed.run(Dedupe(), review="ask")
+    bed.retire(gone)
+    with pytest.raises(RecordChanged, match=r"a\d.* is not there any more"):
+        review.approve(bed.state, 1, "user")
+    tend(bed, Worker(), review="auto")
+    assert len(current(bed)) == 1
+    assert len(bed.of_kind("note")) == 1
+    assert changes(bed)[0].state == "stale"
+
+
+def test_what_is_kept_for_a_while_is_no_duplicate_of_what_is_kept_for_good(bed: Bed) -> None:
+    """It would take the other with it when its time is over."""
+    bed.note("The gate code is 4711.", Facets(expires_at=NOW + timedelta(days=1)), trust=80)
+    bed.note("The gate code is  4711!")
+    bed.run(Dedupe())
+    assert len(current(bed)) == 2

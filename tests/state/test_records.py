@@ -1,8 +1,10 @@
 """Records: facets of passages, their versions, lineage, links, planned changes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,8 @@ from pagemind.runtime.errors import NotFound, RecordChanged, UserError
 from pagemind.runtime.message import Provenance
 from pagemind.runtime.passage import Facets, Passage
 from pagemind.runtime.scope import chain, scope_of, seen
+from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.decay import Decay
 from pagemind.runtime.state.state import State
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
@@ -122,3 +126,35 @@ def test_lineage_never_goes_round(state: State) -> None:
     state.lineage.add("a3", ["a2", "m1"], "from", seq=0)
     state.lineage.add("a1", ["a2", "a3", "a1", "m2"], "supersedes", seq=0)
     assert [edge.source for edge in state.lineage.sources_of("a1")] == ["m2"]
+
+
+def test_what_is_kept_for_good_is_not_the_same_as_what_is_kept_for_a_while(state: State) -> None:
+    """Else it would be gone when the time of the other is over."""
+    brief = insert(state, "The code is 4711.", Facets(expires_at=JUNE + timedelta(hours=1)))
+    good = insert(state, "The code is 4711.", Facets())
+    assert good.number != brief.number
+    again = insert(state, "The code is 4711.", Facets(expires_at=JUNE + timedelta(days=9)))
+    assert again.number == good.number
+
+
+def test_what_is_asked_of_one_kind_does_not_read_all_notes(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million pieces of documents cost a search for facts or episodes nothing."""
+    real, plans = Database.rows, list[str]()
+
+    def rows(self: Database, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        plans.extend(each["detail"] for each in real(self, f"EXPLAIN QUERY PLAN {sql}", values))
+        return real(self, sql, values)
+
+    monkeypatch.setattr(Database, "rows", rows)
+    state.facts.any()
+    state.facts.relations()
+    state.facts.turnover("likes")
+    state.facts.entities()
+    state.passages.newest(1, kind="episode")
+    state.passages.of_kind("skill")
+    state.passages.old("episode", JUNE, 0, 1)
+    Decay(state.database).over(JUNE, 1)
+    assert not [plan for plan in plans if plan.startswith("SCAN passages")]
+    assert not [plan for plan in plans if "PRIMARY KEY (rowid<" in plan]
