@@ -173,7 +173,8 @@ class FactBook:
             now = self._now()
             begun = found.facets.valid_from
             if at is not None and begun is not None and at < begun:
-                raise ToolFailed(f"a{number} begins at {begun:%Y-%m-%d}, after that")
+                said = begun.astimezone(at.tzinfo)
+                raise ToolFailed(f"a{number} begins at {said:%Y-%m-%d}, after that")
             if not is_current(found, now) and found.facets.superseded_by is not None:
                 raise ToolFailed(f"a{number} is over: a{found.facets.superseded_by} took its place")
             ends = at or max(now, begun or now)

@@ -15,6 +15,7 @@ from pagemind.runtime.message import Provenance
 # item: what a function stored under a key.
 RecordKind = Literal["note", "fact", "insight", "digest", "episode", "skill", "item"]
 KINDS: Final[tuple[RecordKind, ...]] = get_args(RecordKind)
+EVERGREEN: Final = "evergreen"  # a tag that does what the facet does
 # What a search of passages finds when nobody asks for more; the others have functions of their own.
 ORDINARY: Final[tuple[RecordKind, ...]] = ("note", "fact", "insight", "digest")
 # Where a search finds a passage: active (ordinary and current), past (superseded, or no longer

@@ -16,6 +16,7 @@ from pagemind.runtime.skill_book import SkillBook
 from pagemind.runtime.sleep import learned
 from pagemind.runtime.sleep import review as records
 from pagemind.runtime.sleep.apply import RECORD_OPS
+from pagemind.runtime.sleep.promote import LIFT
 from pagemind.runtime.state.changes import STATES, Change, ChangeState
 from pagemind.runtime.state.state import State
 
@@ -177,7 +178,15 @@ class Reviewing:
                     hint="reject it; the worker plans anew",
                 )
             self._editor().replace(label, str(change.body["after"]), reason=change.short_id)
-            result = f"{label}@{now.version + 1}"
+            version = next(each.version for each in state.blocks.all() if each.label == label)
+            state.lineage.add(
+                f"block:{label}",
+                change.sources,
+                "promoted" if change.job == LIFT else "from",
+                seq=state.journal.last_seq,
+                version=version,
+            )
+            result = f"{label}@{version}"
             state.changes.settle(change.number, "applied", by=self._by, result=result)
 
     def _undo_block(self, change: Change) -> None:

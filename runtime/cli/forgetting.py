@@ -70,7 +70,9 @@ def found_by(
 
 def evergreen(passage: "Passage") -> bool:
     """Whether it is kept where nobody names it."""
-    return passage.facets.evergreen or any(tag.casefold() == "evergreen" for tag in passage.tags)
+    from pagemind.runtime.passage import EVERGREEN
+
+    return passage.facets.evergreen or any(tag.casefold() == EVERGREEN for tag in passage.tags)
 
 
 def _hits(search: "Search", wanted: Wanted, before: datetime | None) -> list[str]:

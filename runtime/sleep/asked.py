@@ -11,7 +11,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.settings import JOB_REPLY_TOKENS
-from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
 
@@ -26,11 +26,14 @@ def asked(
     *,
     max_tokens: int = JOB_REPLY_TOKENS,
 ) -> Any | None:
-    """The value; None for a refusal, or where no reply fits. Outside the lock. Raises what the
-    model raises."""
+    """The value; None for a refusal, where no reply fits, or where this one question cannot be
+    answered. Outside the lock. Raises what a model raises that may answer another time."""
     said = prompt
     for _ in range(_ATTEMPTS):
-        reply = context.ask(said, max_tokens=max_tokens, schema=dict(schema), cancel=cancel)
+        try:
+            reply = context.ask(said, max_tokens=max_tokens, schema=dict(schema), cancel=cancel)
+        except UNANSWERABLE:
+            return None
         if reply.finish == "refusal":
             return None
         try:

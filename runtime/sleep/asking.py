@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.errors import BadReply, BadRequest, ContextOverflow, OutputReserveConflict
 from pagemind.runtime.model import ModelReply
 from pagemind.runtime.settings import EXTRACT_FACTS, EXTRACT_REPLY_TOKENS, EXTRACT_TEXT_CHARS
 from pagemind.runtime.sleep import answer
 from pagemind.runtime.sleep.candidate import Candidate, checked
-from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.sleep.talk import Talk
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
@@ -96,7 +95,7 @@ def ask(context: SleepContext, talk: Talk, cancel: CancelToken) -> Found:
 def _answered(
     context: SleepContext, prompt: str, schema: dict[str, Any] | None, cancel: CancelToken
 ) -> ModelReply:
-    with contextlib.suppress(BadReply, BadRequest, ContextOverflow, OutputReserveConflict):
+    with contextlib.suppress(*UNANSWERABLE):
         return context.ask(prompt, max_tokens=reply_tokens(context), schema=schema, cancel=cancel)
     return ModelReply(finish="empty")
 

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.errors import BadReply, BadRequest, ContextOverflow, OutputReserveConflict
 from pagemind.runtime.settings import CONSOLIDATE_REPLY_TOKENS, EXTRACT_TEXT_CHARS
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep import answer
-from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.sleep.similar import New, Similar
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
@@ -82,7 +81,7 @@ def decide(
     reply_tokens = min(CONSOLIDATE_REPLY_TOKENS, max(128, context.room() // 3))
     try:
         reply = context.ask(prompt, max_tokens=reply_tokens, schema=_SCHEMA, cancel=cancel)
-    except (BadReply, BadRequest, ContextOverflow, OutputReserveConflict):
+    except UNANSWERABLE:
         return None
     items = answer.items(reply, "decisions")
     if items is None:

@@ -4,6 +4,7 @@ Without a model the lesson is the error and what worked after it. A better line 
 nothing that the episode does not name; those of several episodes are asked for in one call, once.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import LESSON_CHARS, LESSONS_AT_ONCE
-from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
 
@@ -88,10 +89,12 @@ class EpisodesJob:
     ) -> None:
         notes = "\n\n".join(f"{passage.short_id}\n{passage.text}" for passage, _ in asked)
         prompt = load("lessons").fill(words=_WORDS, fence=fence(notes), notes=notes)
-        reply = context.ask(
-            prompt, max_tokens=_TOKENS * len(asked) + 32, schema=_SCHEMA, cancel=cancel
-        )
-        said = _lessons(reply.text)
+        said: Mapping[str, str] = {}
+        with contextlib.suppress(*UNANSWERABLE):
+            reply = context.ask(
+                prompt, max_tokens=_TOKENS * len(asked) + 32, schema=_SCHEMA, cancel=cancel
+            )
+            said = _lessons(reply.text)
         with context.held(), context.state.database.transaction():
             for passage, episode in asked:
                 line = said.get(passage.short_id, "")

@@ -8,7 +8,7 @@ This follows rules that a person wrote, so it waits for no review.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
@@ -96,7 +96,7 @@ class Expire:
                     facets = (
                         passage.facets if what == "past" else replace(passage.facets, cold=True)
                     )
-                    reason = why or _reason(what, passage)
+                    reason = why or _reason(what, passage, context.zone)
                     passages.edit(
                         number, None, facets=facets, author=_AUTHOR, reason=reason, seq=seq
                     )
@@ -104,8 +104,8 @@ class Expire:
         context.report.count(what, len(numbers))
 
 
-def _reason(what: str, passage: Passage) -> str:
+def _reason(what: str, passage: Passage, zone: tzinfo) -> str:
     if what == "expired":
         return "expired"
     ended = passage.facets.valid_to
-    return f"no longer true since {ended:%Y-%m-%d}" if ended else "no longer true"
+    return f"no longer true since {ended.astimezone(zone):%Y-%m-%d}" if ended else "no longer true"

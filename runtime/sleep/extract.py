@@ -6,6 +6,7 @@ itself when the turns that it had read are taken back. An answer that cannot be 
 once more, more plainly; then the turns are put aside as a dead row, to be tried again on request.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from pagemind.runtime.cancel import CancelToken
@@ -17,6 +18,7 @@ from pagemind.runtime.settings import (
     EXTRACT_WAIT_SECONDS,
 )
 from pagemind.runtime.sleep.asking import Found, ask, room_for_talk
+from pagemind.runtime.sleep.candidate import Candidate
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.talk import Talk, read
 from pagemind.runtime.state.changes import Change
@@ -73,37 +75,54 @@ class Extract:
         with state.database.transaction():
             if context.cursor(self.name) != cursor or not _lived(context, talk.last_seq):
                 return False
-            seq = state.journal.last_seq
-            for each in found.candidates:
-                state.changes.add(
-                    self.name,
-                    "",
-                    {**each.body, "scope": context.scope},
-                    state="candidate",
-                    seq=seq,
-                    sources=[each.source],
-                    trust=min(each.trust, TRUST["model"]),  # it words what was said
-                )
+            keep(context, self.name, found.candidates)
             if again is not None:
                 if found.fault:
                     state.changes.failed(again.number, found.fault, most=1)
                 else:
                     state.changes.settle(again.number, "noop", by="worker")
             else:
-                if found.fault:
-                    body = {"turns": list(talk.turns), "answer": found.said[:_TOLD]}
-                    row = state.changes.add(
-                        self.name, "", body, state="candidate", seq=seq, trust=0
-                    )
-                    state.changes.failed(row.number, found.fault, most=1)
+                put_aside(context, talk, found)
                 if context.cursor(READ_FROM) is None:
                     context.set_cursor(READ_FROM, talk.turns[0])
                 context.set_cursor(self.name, talk.turns[-1])
         context.report.count("read", len(talk.turns))
-        context.report.count("found", len(found.candidates))
         context.report.count("dropped", found.dropped)
         context.report.count("dead", int(bool(found.fault)))
         return True
+
+
+def keep(context: SleepContext, job: str, found: Iterable[Candidate], why: str = "") -> None:
+    """What a model found, as candidates; inside a transaction."""
+    state = context.state
+    for each in found:
+        state.changes.add(
+            job,
+            "",
+            {**each.body, "scope": context.scope},
+            state="candidate",
+            seq=state.journal.last_seq,
+            why=why,
+            sources=[each.source],
+            trust=min(each.trust, TRUST["model"]),  # it words what was said
+        )
+        context.report.count("found")
+
+
+def put_aside(context: SleepContext, talk: Talk, found: Found) -> None:
+    """Turns of which no answer could be read, to be tried again on request; inside a
+    transaction."""
+    if found.fault:
+        changes = context.state.changes
+        row = changes.add(
+            Extract.name,
+            "",
+            {"turns": list(talk.turns), "answer": found.said[:_TOLD]},
+            state="candidate",
+            seq=context.state.journal.last_seq,
+            trust=0,
+        )
+        changes.failed(row.number, found.fault, most=1)
 
 
 def has_read(context: SleepContext, turn: int) -> bool:

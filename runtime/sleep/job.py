@@ -10,11 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.definition_parts import Semantic, Sleeping
-from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.errors import (
+    BadReply,
+    BadRequest,
+    ContextOverflow,
+    OutputReserveConflict,
+    PagemindError,
+)
 from pagemind.runtime.memory_bounds import Forgetting
 from pagemind.runtime.memory_kinds import Kind
 from pagemind.runtime.message import Message, Provenance, Text
@@ -24,6 +30,8 @@ from pagemind.runtime.profile import Profile
 from pagemind.runtime.services import Core, Hit, SearchFilters
 from pagemind.runtime.state.state import State
 
+# What a model raises of one question: asked again it would say the same, and cost the same.
+UNANSWERABLE: Final = (BadReply, BadRequest, ContextOverflow, OutputReserveConflict)
 _KEY = "sleep"  # of meta: a JSON object, job → [newest seq then, where it was], …
 _MARKS = 32  # that are kept of a job
 

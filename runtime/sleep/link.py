@@ -15,7 +15,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import NotFound
 from pagemind.runtime.gist import holds, telling
 from pagemind.runtime.message import TRUST
-from pagemind.runtime.passage import ORDINARY, Passage
+from pagemind.runtime.passage import EVERGREEN, ORDINARY, Passage
 from pagemind.runtime.scope import within
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import (
@@ -220,6 +220,7 @@ def _checked(said: Any, shown: Sequence[Memory]) -> tuple[Memory, dict[str, Any]
     tags, line = said.get("tags"), said.get("context")
     words = [" ".join(tag.split()) for tag in tags if isinstance(tag, str)] if tags else []
     fitting = [tag for tag in words if len(tag) <= LINK_TAG_CHARS and _TAG.fullmatch(tag)]
+    fitting = [tag for tag in fitting if tag.casefold() != EVERGREEN]  # that is for who keeps it
     said_of_it = " ".join(line.split()) if isinstance(line, str) else ""
     if len(said_of_it) > LINK_CONTEXT_CHARS or not all(
         holds(texts, word) for word in telling(said_of_it)

@@ -16,7 +16,7 @@ from pagemind.runtime import profile_path
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_memory import Block
 from pagemind.runtime.entity_names import is_first_person, plain
-from pagemind.runtime.errors import PagemindError
+from pagemind.runtime.errors import NotFound, PagemindError
 from pagemind.runtime.message import TRUST
 from pagemind.runtime.profile import Profile
 from pagemind.runtime.profile_outline import outline
@@ -30,6 +30,7 @@ from pagemind.runtime.transcript import fence
 from pagemind.runtime.wording import mentions
 
 _PERSON = ("human", "person", "user")  # a block for whoever speaks
+_FINDERS = ("extract", "promote")  # jobs that read what people said
 _SEEN = "profiled"  # of a candidate's body: it was held against the profiles
 _SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -64,7 +65,7 @@ class _Patch:
 
 def for_profiles(context: SleepContext, change: Change) -> bool:
     """Whether a candidate waits to be held against the profiles, or is for them alone."""
-    if context.semantic == "collection" or not context.profiles or change.job != "extract":
+    if context.semantic == "collection" or not context.profiles or change.job not in _FINDERS:
         return False
     if context.semantic == "profile":
         return True
@@ -137,7 +138,7 @@ class Profiles:
 
 
 def _candidates(context: SleepContext) -> Iterator[Change]:
-    found = context.state.changes.candidates(job="extract", has="text")
+    found = context.state.changes.candidates(has="text")
     return (each for each in found if for_profiles(context, each))
 
 
@@ -272,8 +273,10 @@ def _make(context: SleepContext, change: Change) -> None:
     state, label = context.state, change.target
     try:
         with state.database.transaction():
-            now = next(each.value for each in state.blocks.all() if each.label == label)
-            after = _with(context.profiles[label], now, change.body["fields"])
+            now = {each.label: each.value for each in state.blocks.all()}
+            if label not in now or label not in context.profiles:
+                raise NotFound(f"{label} is no profile any more")
+            after = _with(context.profiles[label], now[label], change.body["fields"])
             context.core(change.trust).rewrite(label, after)
             version = next(each.version for each in state.blocks.all() if each.label == label)
             state.lineage.add(
@@ -294,6 +297,10 @@ def _make(context: SleepContext, change: Change) -> None:
 def _failed(context: SleepContext, meant: Sequence[Change]) -> None:
     with context.held(), context.state.database.transaction():
         for each in meant:
+            if context.semantic == "both" and each.attempts + 1 >= CHANGE_ATTEMPTS:
+                body = {**each.body, _SEEN: True}  # it is a record all the same
+                context.state.changes.plan(each.number, "", state="candidate", body=body)
+                continue
             reason = "no answer to which fields it sets"
             if context.state.changes.failed(each.number, reason, most=CHANGE_ATTEMPTS) == "dead":
                 context.report.count("dead")

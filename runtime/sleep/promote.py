@@ -9,10 +9,9 @@ begins anew, and the job `lift` may bring what it held into the block `human`.
 from collections.abc import Sequence
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.settings import EXTRACT_TURNS, PROMOTE_PAGES, SEGMENT_HEAT
-from pagemind.runtime.sleep.asking import ask, room_for_talk
-from pagemind.runtime.sleep.candidate import Candidate
-from pagemind.runtime.sleep.extract import has_read
+from pagemind.runtime.settings import EXTRACT_TURNS, PROMOTE_PAGES, SEGMENT_HEAT, SEGMENTS
+from pagemind.runtime.sleep.asking import Found, ask, room_for_talk
+from pagemind.runtime.sleep.extract import has_read, keep, put_aside
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.talk import Talk, read
 from pagemind.runtime.state.segments import Segment
@@ -36,34 +35,28 @@ class Promote:
             if segment is None:
                 return
             turns = _turns(context, segment)
-        found: list[Candidate] = []
+        read_so_far: list[tuple[Talk, Found]] = []
         while turns:
             cancel.check()
             with context.held():
                 talk = _fitting(context, turns)
             if talk.tells:
-                found.extend(ask(context, talk, cancel).candidates)
+                read_so_far.append((talk, ask(context, talk, cancel)))
             turns = turns[len(talk.turns) :]
         state = context.state
         with context.held(), state.database.transaction():
-            pages = state.pages.of([int(each.source[1:]) for each in found])
-            for each in found:
-                if int(each.source[1:]) not in pages:
-                    continue  # taken back meanwhile
-                state.changes.add(
-                    self.name,
-                    "",
-                    {**each.body, "scope": context.scope},
-                    state="candidate",
-                    seq=state.journal.last_seq,
-                    why=f"{segment.short_id} is often come upon",
-                    sources=[each.source],
-                    trust=each.trust,
-                )
+            why = f"{segment.short_id} is often come upon"
+            for talk, found in read_so_far:
+                pages = state.pages.of([int(each.source[1:]) for each in found.candidates])
+                there = (each for each in found.candidates if int(each.source[1:]) in pages)
+                keep(context, self.name, there, why)  # the others were taken back meanwhile
+                put_aside(context, talk, found)
+                context.report.count("dropped", found.dropped)
+                context.report.count("dead", int(bool(found.fault)))
             state.segments.promoted(segment.number)
-            context.set_cursor(LIFT, [*(context.cursor(LIFT) or []), segment.number])
+            waiting = [n for n in context.cursor(LIFT) or [] if n != segment.number]
+            context.set_cursor(LIFT, [*waiting, segment.number][-SEGMENTS:])
         context.report.count("promoted")
-        context.report.count("found", len(found))
 
 
 def _warmest(context: SleepContext) -> Segment | None:

@@ -6,6 +6,7 @@ apply, or is not small, is put aside with the reason. What functions answered is
 in which strangers' words stood in view makes the proposal as little trusted as they are.
 """
 
+import contextlib
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
@@ -21,7 +22,7 @@ from pagemind.runtime.settings import (
     PROMPT_SAID_CHARS,
     SUMMARY_TRUST,
 )
-from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow
 from pagemind.runtime.structured import faults_of
@@ -67,9 +68,13 @@ class PromptsJob:
         prompt = load("instructions").fill(
             fence=fence(f"{general}{own.text}{told}"), general=general, own=own.text, judged=told
         )
-        reply = context.ask(prompt, max_tokens=PROMPT_ANSWER_TOKENS, schema=_SCHEMA, cancel=cancel)
+        said = ""
+        with contextlib.suppress(*UNANSWERABLE):
+            said = context.ask(
+                prompt, max_tokens=PROMPT_ANSWER_TOKENS, schema=_SCHEMA, cancel=cancel
+            ).text
         with context.held(), context.state.database.transaction():
-            self._take(context, judged, own.text, clean_text(reply.text), trust)
+            self._take(context, judged, own.text, clean_text(said), trust)
 
     def _take(
         self, context: SleepContext, judged: list[TurnRow], before: str, text: str, trust: int

@@ -40,7 +40,9 @@ class Rate:
     name = "rate"
 
     def due(self, context: SleepContext) -> bool:
-        return context.model is not None and bool(self._waiting(context, 1))
+        if context.model is None or not context.may_write("semantic"):
+            return False
+        return bool(self._waiting(context, 1))
 
     def run(self, context: SleepContext, cancel: CancelToken) -> None:
         with context.held():

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pagemind.runtime.clock import parse_rfc3339, rfc3339
 from pagemind.runtime.importance import importance_of
-from pagemind.runtime.passage import ORDINARY
+from pagemind.runtime.passage import EVERGREEN, ORDINARY
 from pagemind.runtime.record_heat import Use
 from pagemind.runtime.scope import ROOT
 from pagemind.runtime.state.database import Database, Row
@@ -19,7 +19,7 @@ _STANDS = (
 _IN_SCOPE = "(? = '/' OR p.scope = ? OR p.scope >= ? AND p.scope < ?)"
 _MAY_GO = (
     " AND p.evergreen = 0 AND NOT EXISTS"
-    " (SELECT 1 FROM json_each(p.tags) t WHERE lower(t.value) = 'evergreen')"
+    f" (SELECT 1 FROM json_each(p.tags) t WHERE lower(t.value) = '{EVERGREEN}')"
 )
 
 

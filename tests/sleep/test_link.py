@@ -69,7 +69,11 @@ def test_a_model_may_add_tags_and_context_to_what_is_around(bed: Bed) -> None:
         bed.note(f"Sam's boat number {n} lies in the harbour", tags=("boat",))
     bed.note("Sam's boat lies in the harbour, Sam said", trust=100)
     changes: list[Any] = [
-        {"id": 1, "tags": ["fleet", "x" * 99, 7, "</b>"], "context": "One of many boats of Sam."},
+        {
+            "id": 1,
+            "tags": ["fleet", "x" * 99, 7, "</b>", "Evergreen"],
+            "context": "One of many boats of Sam.",
+        },
         {"id": "2", "tags": [], "context": "Bought in 1999 by Ana."},
         {"id": 99, "tags": ["fleet"], "context": ""},
         {"id": 12, "tags": ["fleet"], "context": ""},

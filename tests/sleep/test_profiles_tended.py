@@ -103,6 +103,9 @@ def test_a_profile_is_left_where_nothing_holds() -> None:
     with tended("nothing at all", "profile") as agent:
         assert value(agent) == {}
         assert len(agent.state.changes.in_state("dead")) == 2  # Jack's is for no profile
+    with tended("nothing at all", "both") as agent:
+        assert value(agent) == {}
+        assert len(records(agent)) == 3
 
 
 def test_with_review_the_fields_wait_for_a_person() -> None:
@@ -115,5 +118,6 @@ def test_with_review_the_fields_wait_for_a_person() -> None:
         reviewing = Reviewing(agent.state, lambda: person)
         reviewing.approve(waiting.short_id)
         assert value(agent) == {"home": "Porto", "pets": ["Rex"]}
+        assert [e.source for e in agent.state.lineage.sources_of("block:human")] == ["m1"]
         reviewing.undo(waiting.short_id)
         assert value(agent) == {}

@@ -11,6 +11,7 @@ from write_kit import Worker, current, fact
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor
 from pagemind.runtime.core_memory import Block, CoreMemory
+from pagemind.runtime.errors import BadRequest
 from pagemind.runtime.sleep.consolidate import Consolidate
 from pagemind.runtime.sleep.extract import Extract
 from pagemind.runtime.sleep.job import Job, SleepContext
@@ -65,7 +66,7 @@ def test_a_warm_segment_gives_candidates_once(bed: Bed) -> None:
     assert not Promote().due(bed.context(worker.model, promote=False))
     bed.run(Promote(), worker.model)
     (candidate,) = bed.state.changes.in_state("candidate")
-    assert (candidate.job, candidate.sources, candidate.trust) == ("promote", ("m1",), 100)
+    assert (candidate.job, candidate.sources, candidate.trust) == ("promote", ("m1",), 80)
     assert bed.state.segments.get([1])[1].heat(NOW) == 1
     for _ in range(9):
         bed.state.segments.visit([1])
@@ -87,6 +88,20 @@ def test_turns_that_were_read_are_not_read_again(bed: Bed) -> None:
     bed.run(Promote(), worker.model)
     assert len(worker.prompts) == 2
     assert bed.state.segments.get([1])[1].promoted_length == 2
+
+
+@pytest.mark.parametrize("says", [["prose", "more prose"], [BadRequest("no")]])
+def test_turns_whose_answer_cannot_be_read_are_put_aside(bed: Bed, says: list[Any]) -> None:
+    """As those of `extract`, which tries them again on request."""
+    warm(bed, "My boat is called Nomad.")
+    bed.run(Promote(), ScriptedModel([*says, *says]))
+    (dead,) = bed.state.changes.in_state("dead")
+    assert (dead.job, dead.body["turns"]) == ("extract", [1])
+    bed.state.changes.retry(dead.number)
+    worker = Worker()
+    worker.facts = [BOAT]
+    bed.run(Extract(), worker.model)
+    assert bed.state.changes.in_state("candidate")
 
 
 def lifted(bed: Bed, answer: Any, **spec: Any) -> str:

@@ -1,10 +1,14 @@
 """Importance: told from signs at once, rated by a model in one call later."""
 
+from dataclasses import replace
+
 import pytest
 from sleep_kit import Bed, answering, bed
 
+from pagemind.runtime.errors import BadRequest
 from pagemind.runtime.importance import importance_of
 from pagemind.runtime.passage import Facets
+from pagemind.runtime.settings import RATE_ATTEMPTS
 from pagemind.runtime.sleep.rate import Rate
 from pagemind.runtime.testing import ScriptedModel
 
@@ -61,3 +65,19 @@ def test_prose_rates_nothing_and_is_not_asked_for_ever(bed: Bed, said: str) -> N
         bed.run(Rate(), model)
     assert bed.record(1).importance is None
     assert len(model.requests) == 6  # three runs of two questions
+
+
+def test_a_batch_that_the_model_refuses_to_read_is_not_asked_for_ever(bed: Bed) -> None:
+    """After some runs it is left as it is, and the next comes."""
+    bed.note("Sam ate toast.")
+    model = ScriptedModel([BadRequest("filtered")] * 9)
+    for _ in range(9):
+        bed.run(Rate(), model)
+    assert len(model.requests) == RATE_ATTEMPTS
+
+
+def test_who_only_reads_its_facts_does_not_rate_them(bed: Bed) -> None:
+    """A rating is a new version of a record."""
+    bed.note("Sam ate toast.")
+    context = replace(bed.context(answering({})), may_write=lambda kind: kind != "semantic")
+    assert not Rate().due(context)
