@@ -6,7 +6,8 @@
 An agent lives through the synthetic life (synth_life.py), and its records are held against what was
 true. `plain` inserts every fact as it is told and finds it by search alone, as without a worker;
 `collection` has the worker write facts, `profile` set fields of a profile for each person, which is
-always in the prompt, `both` do both. Its model is a judge that knows the life's sentences and
+always in the prompt, `both` do both; `all` is `collection` with insights, digests and promotion as
+well, for what they cost. Its model is a judge that knows the life's sentences and
 errs in a tenth of its answers: such figures say what the plumbing does. With `--model`, any litellm
 or `local/` name, they say what memory is worth with that model. All figures are percent, but
 `calls_per_turn`: calls of the worker ÷ turns.
@@ -36,10 +37,10 @@ BESIDE = (
     "stored", "records_current", "current_found", "stable_found", "several_found", "as_of",
     "recall_leaks", "tokens_per_turn",
 )  # fmt: skip
-VARIANTS = ("plain", "collection", "profile", "both")
+VARIANTS = ("plain", "collection", "profile", "both", "all")
 EVERY = 20  # turns between two sleeps
 LOOP_ROUNDS = 10
-# What the worker does beside facts (insights, digests) is another benchmark's.
+# Without what else the worker does: insights, digests, promotion.
 FACTS_ONLY: Mapping[str, Any] = {
     "when": "off", "reflect": False, "compress": False, "promote": False
 }  # fmt: skip
@@ -82,12 +83,13 @@ def measure(
 
 def _definition(truth: Truth, variant: str, model: str | None) -> dict[str, Any]:
     """The worker, the functions for facts, and a profile for each person where facts go there."""
+    only = {"when": "off"} if variant == "all" else FACTS_ONLY
     found: dict[str, Any] = {
-        "sleep": {**FACTS_ONLY, **({"model": model} if model else {})},
+        "sleep": {**only, **({"model": model} if model else {})},
         "tools": [*GROUPS, "facts"],
-        "semantic": variant,
+        "semantic": variant if variant in ("profile", "both") else "collection",
     }
-    if variant != "collection":
+    if variant in ("profile", "both"):
         text = {"type": "string"}
         single = {each.name: text for each in words.SINGLE}
         several = {each.name: {"type": "array", "items": text} for each in words.SEVERAL}

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 
 from lifecycle_judge import Judge
+from synth_life_words import PEOPLE, SPEAKERS
 
 from pagemind.runtime.model import ModelRequest
 
@@ -18,6 +19,8 @@ _NEW = re.compile(r"^New (\d+): (.*)$")
 _KNOWN = re.compile(r"^\s+Known (\d+): (.*)$")
 _FACT = re.compile(r"^Fact (\d+): (.*)$", re.M)
 _HOLDS = re.compile(r"^Profile ([^:]+): fields .*\nholds (.*)$", re.M)
+_NAME = re.compile(rf"\b(?:{'|'.join((*SPEAKERS, *PEOPLE))})\b")
+_MEMORY = re.compile(r"^\W*(\d+)\W+ (.*)$", re.M)
 _RATED = re.compile(r"^(\d+)\. ", re.M)
 
 
@@ -41,8 +44,27 @@ class Answers:
         if '{"ratings"' in prompt:
             rated = [{"id": int(n), "importance": 4} for n in _RATED.findall(prompt)]
             return json.dumps({"ratings": rated})
+        if '{"questions"' in prompt:
+            names = Counter(_NAME.findall(prompt)).most_common(3)
+            return json.dumps({"questions": [f"What moves {name}?" for name, _ in names]})
+        if '{"insights"' in prompt:
+            return self._insight(prompt)
+        if '{"add"' in prompt:
+            return json.dumps({"add": [1], "replace": []})
+        if '{"lessons"' in prompt:
+            return json.dumps({"lessons": []})
         self.unknown[prompt[:60]] += 1
         return ""
+
+    def _insight(self, prompt: str) -> str:
+        """One, of whom two memories name: what is drawn is not measured, only what it costs."""
+        for name, many in Counter(_NAME.findall(prompt)).most_common():
+            numbers = [int(n) for n, text in _MEMORY.findall(prompt) if name in text]
+            if many > 1 and len(numbers) > 1:
+                text = f"{name} is often spoken of."
+                found = {"text": text, "evidence": numbers[:3], "importance": 4}
+                return json.dumps({"insights": [found]})
+        return json.dumps({"insights": []})
 
     def _facts(self, prompt: str) -> str:
         found, slip = self._judge.extract(prompt)
