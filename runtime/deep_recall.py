@@ -19,7 +19,13 @@ from pagemind.runtime.message import Message, Provenance, Text, clean_text
 from pagemind.runtime.model import Model, ModelRequest
 from pagemind.runtime.scope import seen
 from pagemind.runtime.services import Hit, Recall, SearchFilters, SearchResult
-from pagemind.runtime.settings import DEEP_QUERIES, DEEP_REPLY_TOKENS, DEEP_SCOPES, FUSION_RANK
+from pagemind.runtime.settings import (
+    DEEP_QUERIES,
+    DEEP_REPLY_TOKENS,
+    DEEP_SCOPES,
+    FUSION_RANK,
+    SEARCH_QUERY_CHARS,
+)
 from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
@@ -78,6 +84,7 @@ def plan(
 ) -> list[SubQuery]:
     """What the model would search for, in one of these scopes where it names one. Raises what it
     raises, and PagemindError for a reply that is no plan. `now` is in the agent's zone."""
+    question = question[:SEARCH_QUERY_CHARS]
     prompt = load("deep_recall").fill(
         question=question,
         today=f"{now:%A, %Y-%m-%d}",

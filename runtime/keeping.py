@@ -12,6 +12,7 @@ from pagemind.runtime.errors import UserError
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.passage import Facets
 from pagemind.runtime.recurrence import seconds_of
+from pagemind.runtime.scope import scope_of
 from pagemind.runtime.settings import MAX_NAME, TTL_MOST_DAYS
 
 Ttl = str | timedelta  # "30 days", or a timedelta
@@ -43,8 +44,9 @@ class Keeping:
         ttl: Ttl | None = None,
         evergreen: bool = False,
     ) -> "Keeping":
-        """Raises UserError for a duration that is none, or an owner that is no name."""
-        return cls(scope, owner_of(owner), ttl_of(ttl), bool(evergreen))
+        """Raises UserError for a scope or a duration that is none, or an owner that is no name."""
+        path = scope_of(scope) if scope and scope.strip() else None
+        return cls(path, owner_of(owner), ttl_of(ttl), bool(evergreen))
 
     @classmethod
     def from_json(cls, left: Mapping[str, Any]) -> "Keeping":

@@ -162,6 +162,8 @@ async def insert(service: Service, request: Request) -> Response:
     if importance is not None and not (number and 1 <= importance <= 10):
         raise HttpFault(400, "'importance' must be a number from 1 to 10", param="importance")
     options: dict[str, Any] = {"tags": texts_in(body, "tags"), "importance": importance}
+    if not isinstance(body.get("evergreen", False), bool):
+        raise HttpFault(400, "'evergreen' must be true or false", param="evergreen")
     keeping = Keeping.of(
         text_in(body, "scope", "") or None,
         text_in(body, "owner", ""),

@@ -18,6 +18,7 @@ from pagemind.runtime.json_reply import read_json
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import LESSON_CHARS, LESSONS_AT_ONCE
+from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
@@ -87,7 +88,9 @@ class EpisodesJob:
         asked: Sequence[tuple[Passage, Episode]],
         cancel: CancelToken,
     ) -> None:
-        notes = "\n\n".join(f"{passage.short_id}\n{passage.text}" for passage, _ in asked)
+        shown = _fitting(context, [passage for passage, _ in asked])
+        asked = asked[: len(shown)]
+        notes = "\n\n".join(shown)
         prompt = load("lessons").fill(words=_WORDS, fence=fence(notes), notes=notes)
         said: Mapping[str, str] = {}
         with contextlib.suppress(*UNANSWERABLE):
@@ -110,6 +113,22 @@ class EpisodesJob:
             return write(context.state, passage, better, reason="lesson", author=author) is not None
         except RecordChanged:  # a person judged the turn meanwhile
             return False
+
+
+def _fitting(context: SleepContext, episodes: Sequence[Passage]) -> list[str]:
+    """As many of them as a request has room for; the first in any case, cut short."""
+    left = context.room() - context.count(load("lessons").text) - 32
+    shown: list[str] = []
+    for each in episodes:
+        left -= _TOKENS
+        text = f"{each.short_id}\n{each.text}"
+        if not shown:
+            text = shorten(text, max(_TOKENS, left), context.count)
+        left -= context.count(text) + 2
+        if left < 0 and shown:
+            break
+        shown.append(text)
+    return shown
 
 
 def _teaches(episode: Episode) -> bool:

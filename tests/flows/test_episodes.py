@@ -1,23 +1,29 @@
 """Episodes: what was tried before is found as an example or a warning, and is not repeated."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from kernel_kit import agent_at, runtime_at, small
+from sleep_kit import Bed, answering, bed
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.episode import Episode, episode_from
 from pagemind.runtime.episodes import stored_of
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.feedback import judge
-from pagemind.runtime.message import ToolCall
+from pagemind.runtime.message import Provenance, ToolCall
 from pagemind.runtime.model import ModelRequest
-from pagemind.runtime.passage import Passage
+from pagemind.runtime.passage import Facets, Passage
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import SearchFilters
+from pagemind.runtime.sleep.episodes import EpisodesJob
 from pagemind.runtime.testing import ScriptedModel, call
 from pagemind.runtime.tool import tool
+
+__all__ = ["bed"]
 
 
 @tool(effect="world")
@@ -182,6 +188,31 @@ def test_a_model_words_a_lesson_in_one_call(tmp_path: Path, answer: str, lesson:
         assert (made.lesson == answer) is lesson
         assert report.calls == 1
         assert agent.sleep().calls == 0
+
+
+def test_lessons_are_asked_for_of_as_many_as_fit(bed: Bed) -> None:
+    """The rest comes at the next sleep; one that is too long by itself is cut short."""
+    for n in range(3):
+        made = Episode(n + 1, f"Case {n}. " + "word " * 1500, (), "failed", "expect", "it broke")
+        bed.state.passages.insert(
+            made.text,
+            tags=(),
+            importance=None,
+            metadata=made.as_json(),
+            seq=0,
+            provenance=Provenance("runtime"),
+            author="worker",
+            facets=Facets("episode", key=f"t{n}"),
+        )
+    model = answering({"lessons": []})
+    for _ in range(4):
+        bed.run(EpisodesJob(), model)
+    asked = [request.messages[0].text for request in model.requests]
+    assert [sum(f"Case {n}." in text for n in range(3)) for text in asked] == [2, 1]
+    tight = replace(bed.context(model), room=lambda: 600)
+    tight.set_cursor("lessons", 0)
+    EpisodesJob().run(tight, CancelToken())
+    assert len(model.requests[-1].messages[0].text.split()) < 600
 
 
 def test_an_agent_without_the_function_still_has_episodes(tmp_path: Path) -> None:

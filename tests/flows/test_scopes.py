@@ -206,11 +206,9 @@ def test_a_fault_in_the_bounds_is_told() -> None:
 def test_bad_words_of_keeping_are_refused(runtime: Runtime) -> None:
     """A time that is none, a scope that is none: nothing is stored."""
     ada = agent_of(runtime, "ada")
-    for kept in ({"ttl": "soon"}, {"ttl": "0 days"}, {"owner": "a\nb"}):
+    for kept in ({"ttl": "soon"}, {"ttl": "0 days"}, {"owner": "a\nb"}, {"scope": "a b"}):
         with pytest.raises(UserError):
             ada.insert("x", **kept)  # type: ignore[arg-type]  # of one kind each
-    with pytest.raises(ToolError):
-        ada.insert("x", scope="a b")
     assert ada.state.passages.count() == 0
 
 
@@ -256,3 +254,11 @@ def test_what_a_program_keeps_private_only_it_finds(runtime: Runtime) -> None:
     with runtime.reader("ada") as reader:
         hits = reader.search.search("archival", "binder", SearchFilters(), 5).hits
         assert {hit.id for hit in hits} == {"a1", "a2"}
+
+
+def test_a_scope_that_is_none_is_refused_before_a_passage_is_left() -> None:
+    """For an agent that is in use it would be found out when nobody listens, and be lost."""
+    with pytest.raises(UserError, match="is no scope"):
+        Keeping.of("/a b")
+    assert Keeping.of("team/x/").scope == "/team/x"
+    assert Keeping.of(" ").scope is None

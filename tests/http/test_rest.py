@@ -203,6 +203,7 @@ def test_what_happened_and_what_is_to_be_kept_are_recorded(here: Served) -> None
         ("passages", {"text": ""}, "nothing to keep"),
         ("passages", {"text": "a", "importance": 11}, "from 1 to 10"),
         ("passages", {"text": "a", "tags": "sea"}, "must be a list of texts"),
+        ("passages", {"text": "a", "evergreen": "yes"}, "must be true or false"),
         ("observations", {"text": "a", "sauce": "b"}, "has no 'sauce'"),
     ],
 )
