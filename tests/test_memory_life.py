@@ -357,15 +357,37 @@ class Lives(RuleBasedStateMachine):
         self.open()
         self.same(Known.of(self.agent), here)
 
-    @rule()
-    def fork(self) -> None:
+    @rule(chance=st.randoms(use_true_random=False), then=st.booleans())
+    def fork(self, chance: random.Random, then: bool) -> None:
+        """A copy of now, or of a moment."""
         here = Known.of(self.agent)
-        made = self.runtime.fork(self.agent, f"copy {self.clock.new_id()}")
-        copy = self.runtime.agent(made.agent, model=ScriptedModel(after="No."))
+        name = f"copy {self.clock.new_id()}"
+        at = None
+        if then:
+            at = chance.choice([0, *(m.seq for m, _, _ in self.agent.state.journal.live(1))])
+        try:
+            made = self.runtime.fork(self.agent, name, at)
+        except (UserError, NotFound):  # nothing followed
+            return
+        self.copied(made.agent, None if then else here)
+
+    @rule()
+    def carry(self) -> None:
+        """Out into a file, and in again."""
+        here = Known.of(self.agent)
+        name = f"copy {self.clock.new_id()}"
+        path = Path(self.folder.name) / f"{name}.pmz"
+        self.runtime.export_agent(self.agent.name, path)
+        self.runtime.import_agent(path, name=name)
+        self.copied(name, here)
+
+    def copied(self, name: str, here: Known | None) -> None:
+        copy = self.runtime.agent(name, model=ScriptedModel(after="No."))
         whole(copy)
-        self.same(Known.of(copy), here)
+        if here is not None:
+            self.same(Known.of(copy), here)
         copy.close()
-        self.runtime.delete(made.agent)
+        self.runtime.delete(name)
 
     @invariant()
     def all_is_whole(self) -> None:
