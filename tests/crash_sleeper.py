@@ -21,7 +21,6 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.sleep import consolidate
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.state.changes import Changes
-from pagemind.runtime.state.lineage import Lineage
 from pagemind.runtime.state.passages import Passages
 from pagemind.runtime.testing import HashingEmbedder, ScriptedModel
 
@@ -42,12 +41,10 @@ TOLD = {
     "I live in Oslo these days.": ("lives_in", "Oslo"),
 }
 POINTS: dict[str, tuple[Any, str]] = {
-    "found": (Changes, "add"),  # in the transaction that moves the cursor
-    "read": (SleepContext, "set_cursor"),
+    "read": (SleepContext, "set_cursor"),  # in the transaction that keeps what was found
     "planned": (Changes, "plan"),
     "making": (Passages, "insert"),
     "closing": (Passages, "edit"),
-    "tracing": (Lineage, "add"),
     "settled": (Changes, "settle"),
     "made": (consolidate, "apply"),  # after the commit
 }

@@ -397,8 +397,8 @@ class Lives(RuleBasedStateMachine):
 
 TestLives = Lives.TestCase
 TestLives.settings = settings(
-    max_examples=int(os.environ.get("PAGEMIND_LIVES", "3")),
-    stateful_step_count=25,
+    max_examples=int(os.environ.get("PAGEMIND_LIVES", "2")),
+    stateful_step_count=30,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
