@@ -60,7 +60,7 @@ class LineageWalk:
         return found
 
     def _kept_from(self, id: str) -> Iterator[Step]:
-        kind, number = _parsed(id)
+        kind, number = parsed(id)
         state = self._state
         if kind == "p" and (page := state.pages.get(number)):
             seqs = (page.first_seq, page.last_seq)
@@ -79,7 +79,7 @@ class LineageWalk:
             yield from self._messages("seq BETWEEN ? AND ?", (first, summary.covers_last), "covers")
 
     def _kept_in(self, id: str) -> Iterator[Step]:
-        kind, number = _parsed(id)
+        kind, number = parsed(id)
         db = self._state.database
         if kind == "m":
             page = self._state.pages.of([number]).get(number)
@@ -111,7 +111,7 @@ class LineageWalk:
         yield from (Step(f"m{row['seq']}", how) for row in rows)
 
 
-def _parsed(id: str) -> tuple[str, int]:
+def parsed(id: str) -> tuple[str, int]:
     """Kind and number; ("", 0) for what has none: all steps of a block are written down."""
     match = _ID.fullmatch(id)
     return (match[1], int(match[2])) if match is not None else ("", 0)

@@ -4,6 +4,7 @@ Records are decided on in sleep/review.py, skills in their book, instructions wh
 blocks here. Each decision is one transaction; whoever calls holds the agent.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from pagemind.runtime.sleep.promote import LIFT
 from pagemind.runtime.state.changes import STATES, Change, ChangeState
 from pagemind.runtime.state.state import State
 
+_ID = re.compile(r"c?(\d{1,18})")
 WAITING: tuple[ChangeState, ...] = ("pending", "dead")
 
 
@@ -67,8 +69,8 @@ class Reviewing:
 
     def find(self, id: str) -> Change:
         """The change of an id such as c12. Raises NotFound."""
-        written = id.strip().lower().removeprefix("c")
-        found = self._state.changes.seen(int(written)) if written.isdecimal() else None
+        match = _ID.fullmatch(id.strip().lower())
+        found = self._state.changes.seen(int(match[1])) if match else None
         if found is None:
             raise NotFound(
                 f"there is no change {id!r}", hint="`memory review` lists them: c1, c2 …"

@@ -6,7 +6,7 @@ from typing import Any
 
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.errors import NotFound
-from pagemind.runtime.lineage_walk import LineageWalk, Step
+from pagemind.runtime.lineage_walk import LineageWalk, Step, parsed
 from pagemind.runtime.state.state import State
 
 DEPTH = 3  # steps down
@@ -110,39 +110,39 @@ def _reason(state: State, walk: LineageWalk, step: Step, depth: int, most: int) 
 
 def _told(state: State, id: str) -> tuple[str, str, datetime | None] | None:
     """What it says, who said or wrote it, and when; None for what is not there."""
-    letter, number = id[:1], id[1:]
+    kind, key = parsed(id)
     if id.startswith("block:"):
         versions = state.blocks.history(id.removeprefix("block:"))
         newest = versions[-1] if versions else None
         return (newest.value, newest.author, newest.at) if newest else None
-    if id.startswith("seg") and id[3:].isdecimal():
-        segment = state.segments.get([int(id[3:])]).get(int(id[3:]))
+    if kind == "seg":
+        segment = state.segments.get([key]).get(key)
         return (segment.gist, "runtime", segment.last_visit) if segment else None
-    if not number.isdecimal():
-        return None
-    key = int(number)
-    if letter == "m" and (message := state.journal.get([key]).get(key)):
+    if kind == "m" and (message := state.journal.get([key]).get(key)):
         return message.said, message.speaker or message.name or message.role, message.said_at
-    if letter == "a" and (passage := state.passages.get([key]).get(key)):
+    if kind == "a" and (passage := state.passages.get([key]).get(key)):
         first = state.passages.history(key)[0]
         return passage.text, passage.facets.speaker or first.author, passage.created_at
-    if letter == "p" and (page := state.pages.get(key)):
+    if kind == "p" and (page := state.pages.get(key)):
         return page.gist, page.gist_author, page.first_at
-    if letter == "d" and (directory := state.pages.directory(key)):
+    if kind == "d" and (directory := state.pages.directory(key)):
         return directory.gist, directory.gist_author, directory.first_at
-    if letter == "s" and (summary := state.pages.summary(key)):
+    if kind == "s" and (summary := state.pages.summary(key)):
         return summary.text, summary.author, summary.at
+    if kind == "t" and (turn := state.turns.get(key)):
+        event = state.journal.get([turn.first_seq]).get(turn.first_seq)
+        return event.said if event else "", turn.speaker, turn.started_at
     return None
 
 
 def _provenance(state: State, id: str) -> tuple[str, int, str]:
     """Standing, trust and origin of what is a record or message."""
-    key = int(id[1:]) if id[1:].isdecimal() else 0
-    if id[:1] == "a" and (passage := state.passages.get([key]).get(key)):
+    kind, key = parsed(id)
+    if kind == "a" and (passage := state.passages.get([key]).get(key)):
         made = passage.provenance
         gone = made.status == "retired"
         return "retired" if gone else passage.standing, made.trust, made.origin
-    if id[:1] == "m" and (message := state.journal.get([key]).get(key)):
+    if kind == "m" and (message := state.journal.get([key]).get(key)):
         return message.provenance.status, message.provenance.trust, message.provenance.origin
     if id.startswith("block:"):
         row = state.database.one(

@@ -6,6 +6,7 @@ import pytest
 
 from pagemind.runtime.errors import NotFound
 from pagemind.runtime.lineage_walk import LineageWalk
+from pagemind.runtime.reviewing import Reviewing
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import ScriptedModel, call
 from pagemind.runtime.why import why
@@ -53,5 +54,12 @@ def test_what_a_model_keeps_comes_from_what_it_was_told(tmp_path: Path) -> None:
         assert said in walk.all_sources(["s1"])
         with pytest.raises(NotFound):
             why(agent.state, "a99")
-        with pytest.raises(NotFound):
-            why(agent.state, "nonsense")
+        turn = why(agent.state, "t1").reason
+        assert (turn.text, turn.by) == ("My boat is called Nomad.", "sam")
+        assert said in {each.id for each in turn.because}
+        for absent in ("nonsense", "m99999999999999999999999", "seg99999999999999999999999", "m²"):
+            with pytest.raises(NotFound):
+                why(agent.state, absent)
+        reviewing = Reviewing(agent.state, lambda: pytest.fail("no block is changed"))
+        with pytest.raises(NotFound, match="there is no change"):
+            reviewing.find("c99999999999999999999999")
