@@ -1,43 +1,29 @@
-"""A person's word on what changes what an agent does: skills and instructions that wait.
+"""A person's word on planned changes of an agent's instructions.
 
-approve() and reject() decide a planned change of the op `skill` or `prompt`; revert() takes a
-change of the instructions back. Each is one transaction; hold the agent's lock. `by` is who
-decides. What is approved of instructions holds from the next time that the agent is opened.
+approve() makes one that waits; revert() takes one back. Each is one transaction; hold the agent's
+lock. `by` is who decides. It holds from the next time that the agent is opened.
 """
 
 from pagemind.runtime.errors import NotFound, UserError
 from pagemind.runtime.instructions import TARGET, replaced
 from pagemind.runtime.patch import diff_of
-from pagemind.runtime.skill import Skill
-from pagemind.runtime.skill_book import SkillBook
 from pagemind.runtime.sleep.prompts import JOB
 from pagemind.runtime.state.changes import Change, ChangeState
 from pagemind.runtime.state.state import State
 
-OPS = ("skill", "prompt")  # of changes that are decided here, and not in review.py
+OPS = ("skill", "prompt")  # of changes that are no changes of records
 
 
 def approve(state: State, number: int, by: str) -> str:
-    """Make it; what it became: `a7` or `instructions@3`. Raises NotFound, UserError."""
+    """Make a change of the instructions; what it became: `instructions@3`. Raises NotFound,
+    UserError."""
     change = _found(state, number, "pending")
-    if change.op == "skill":
-        why = f"{by} approved it"
-        return SkillBook(state).approve(_skill(state, change), by=by, why=why).short_id
     with state.database.transaction():
         body = change.body
         replaced(state.database, body["before"], body["after"], what=change.short_id)
         result = f"instructions@{_version(state) + 1}"
         state.changes.settle(number, "applied", by=by, result=result)
     return result
-
-
-def reject(state: State, number: int, by: str, why: str = "") -> None:
-    """It is never made."""
-    change = _found(state, number, "pending", "dead")
-    if change.op == "skill" and change.state == "pending":
-        SkillBook(state).refuse(_skill(state, change), by=by, why=why)
-        return
-    state.changes.settle(number, "rejected", by=by, error=why)
 
 
 def revert(state: State, number: int, by: str) -> str:
@@ -71,14 +57,6 @@ def revert(state: State, number: int, by: str) -> str:
 def _version(state: State) -> int:
     """Of the instructions: 1 as the definition came, and one more with each change."""
     return 1 + sum(each.state == "applied" for each in state.changes.of(TARGET))
-
-
-def _skill(state: State, change: Change) -> Skill:
-    name, version = str(change.body["name"]), change.body["version"]
-    found = next((s for s in SkillBook(state).versions(name) if s.version == version), None)
-    if found is None:
-        raise NotFound(f"{name} has no version {version} any more")
-    return found
 
 
 def _found(state: State, number: int, *states: ChangeState) -> Change:
