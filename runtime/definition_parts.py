@@ -372,6 +372,11 @@ class Reflecting(Section):
     every: Whole = Field(default=settings.REFLECT_EVERY, ge=1)
 
 
+def _read_reflect(value: Any) -> Any:
+    """False is never, true the defaults."""
+    return (Reflecting() if value else None) if isinstance(value, bool) else value
+
+
 class Sleeping(Section):
     """The worker that tends memory between turns. `when`: off; idle, a while after a turn; every N
     turns; or a cron line. Without `model` the one that writes summaries is asked. `review: ask`:
@@ -382,7 +387,7 @@ class Sleeping(Section):
     budget: Budget = Budget()
     review: Literal["auto", "ask"] = "auto"
     extract: bool = True
-    reflect: Reflecting | bool = Reflecting()
+    reflect: Annotated[Reflecting | None, BeforeValidator(_read_reflect)] = Reflecting()
     compress: bool = True
     promote: bool = True
     prompts: bool = False
@@ -394,10 +399,8 @@ class Sleeping(Section):
             return value
         try:
             parse_recurrence(f"cron {value}", datetime(2026, 1, 1, tzinfo=UTC), past=True)
-        except UserError as error:
-            raise ValueError(
-                f"must be off, idle, every N turns or a cron line: {error.message}"
-            ) from None
+        except (UserError, ValueError) as error:
+            raise ValueError(f"must be off, idle, every N turns or a cron line: {error}") from None
         return value
 
     @property
@@ -421,6 +424,10 @@ def read_sleep(value: Any) -> Any:
     """`sleep: idle` is `sleep: {when: idle}`; YAML reads a bare off as false."""
     if value is False:
         return {"when": "off"}
+    if value is True or isinstance(value, int | float):
+        raise ValueError(
+            f"must be off, idle, every N turns, a cron line, or a mapping with `when`, not {value}"
+        )
     return {"when": value} if isinstance(value, str) else value
 
 

@@ -97,7 +97,8 @@ def fault_of(scope: str, scopes: Scopes) -> str:
     for does, allowed in (("read", scopes.read), ("write", scopes.write)):
         if not seen(home, allowed):
             where = ", ".join(allowed)
-            return f"it writes to {home}, and scopes.{does} has only {where}; add it there"
+            mend = f"say `scope: {allowed[0]}`, or add it there" if home == ROOT else "add it there"
+            return f"it writes to {home}, and scopes.{does} has only {where}; {mend}"
     return ""
 
 

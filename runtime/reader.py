@@ -121,6 +121,7 @@ class AgentReader(TiersReader):
         self._counter = counter
         self._embedder = embedder
         self.definition = definition_of(self.state.database)
+        self.sight = self.definition.sight().of_person
         self._queue_manager: QueueManager | None = None
         self._archives = archives
         named = self.definition.shared_blocks if shared_blocks is not None else {}

@@ -16,6 +16,7 @@ from pagemind.runtime.definition_parts import Searching
 from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.search_view import StateView
+from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers.search import Search
@@ -32,6 +33,7 @@ class TiersReader:
         self.folder = folder
         self._store: TierStore | None = None
         self._engine: Search | None = None
+        self.sight: Sight = EVERYTHING  # where what says no scope is put, and looked for
         self.state = self._open(clock)
 
     def _open(self, clock: Clock) -> State:
@@ -93,7 +95,7 @@ class TiersReader:
         def reading() -> AbstractContextManager[Shelf]:
             return nullcontext(Shelf(self.state, self.search))
 
-        return ItemStore(reading, reading)
+        return ItemStore(reading, reading, sight=self.sight)
 
     def _sources(self) -> Sequence[Source]:
         """What else a search of passages looks through."""

@@ -59,11 +59,6 @@ class TiersWriter(TiersReader):
         memory = ArchivalMemory(self.state, search, written=self._kick, sight=self.sight)
         return memory.for_person(document)
 
-    @property
-    def sight(self) -> Sight:
-        """Where what says no scope is put."""
-        return EVERYTHING
-
     def archival_of(self, agent: str, sight: Sight = EVERYTHING) -> ArchivalMemory:
         """Archival memory as an agent that sees so much writes to it."""
         return ArchivalMemory(

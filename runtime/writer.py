@@ -19,7 +19,6 @@ from pagemind.runtime.message import Message, Origin
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.reader import AgentReader
-from pagemind.runtime.sight import Sight
 from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.tiers.write_back import WriteBack
@@ -59,10 +58,6 @@ class AgentWriter(AgentReader, TiersWriter):
     @property
     def embedding(self) -> tuple[str, Embedder | None]:
         return self.definition.embedding, self._embedder(self.definition)
-
-    @property
-    def sight(self) -> Sight:
-        return self.definition.sight().of_person
 
     def _load(self) -> QueueManager:
         manager = super()._load()

@@ -311,6 +311,13 @@ limits: {steps: many, cost: -1}
         ("timezone: Lisbon", "no time zone is called 'Lisbon'"),
         ("timezone: ../../etc/passwd", "no time zone is called"),
         ("timezone: europe/lisbon2", "did you mean 'Europe/Lisbon'?"),
+        (
+            "sleep: sometimes",
+            "sleep.when: must be off, idle, every N turns or a cron line: 'sometim",
+        ),
+        ("sleep: 3", "must be off, idle, every N turns, a cron line, or a mapping with `when`"),
+        ("sleep: {reflect: {every: 0}}", "sleep.reflect.every: must be at least 1, not 0"),
+        ("scopes: {read: [/app], write: /app}", "scopes.read has only /app; say `scope: /app`, or"),
         ("budget: {day_usd: -1}", "must be at least 0, not -1"),
         ("limits: {identical_calls: 1}", "must be at least 2, not 1"),
         ("limits: {stepps: 1}", "did you mean 'steps'?"),

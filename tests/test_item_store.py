@@ -202,6 +202,10 @@ def test_a_store_is_bounded_as_all_of_memory(runtime: Runtime) -> None:
     with pytest.raises(ToolError, match="you cannot write to /team/bob"):
         ada.call("store_put", {"namespace": "/team/bob", "key": "k", "value": {}})
     assert "1 found" in ada.call("store_search", {"namespace": "/", "filter": {"x": {"$lt": 3}}})
+    with runtime.reader("ada") as reader:
+        found = reader.items.get("notes", "k", refresh=False)
+        assert found is not None
+        assert found.value == {"x": 3}
 
 
 def test_a_store_may_be_shared(runtime: Runtime) -> None:

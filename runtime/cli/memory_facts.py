@@ -33,6 +33,7 @@ def facts(
     home: HomeFolder = None,
 ) -> None:
     """List facts: of one person or thing, or of all; what is true now, or was at a time."""
+    from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.render import listing, one_line, table
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.fact import validity
@@ -47,6 +48,9 @@ def facts(
         zone = reader.zone
     if as_json:
         listing([fact_json(each, now) for each in found])
+        return
+    if not found:
+        say("no such fact" if entity or relation or then or known else "no facts yet")
         return
     rows = [
         [

@@ -20,7 +20,7 @@ def sleep(
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
     from pagemind.runtime.cli.render import answer
     from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.cli.tended import counted, standing
+    from pagemind.runtime.cli.tended import counted, standing, waiting
     from pagemind.runtime.sleep.worker import status_of
 
     with opened(home) as runtime:
@@ -42,5 +42,5 @@ def sleep(
     else:
         print(f"{one.name}: {counted(report.as_json())}")
         if left.waiting:
-            print(f"{left.waiting:,} changes wait: `pagemind memory review {one.name}`")
+            print(waiting(left, one.name))
     return 3 if report.notes else 0

@@ -18,13 +18,19 @@ def counted(report: Mapping[str, Any]) -> str:
     return "; ".join([*parts, *report["notes"]])
 
 
+def waiting(status: "SleepStatus", agent: str) -> str:
+    """Where a person decides on what waits."""
+    waits = "change waits" if status.waiting == 1 else "changes wait"
+    return f"{status.waiting:,} {waits}: `pagemind memory review {agent}`"
+
+
 def standing(status: "SleepStatus") -> str:
     """One line about the worker of an agent."""
     if status.when == "off" and status.at is None:
         return "off"
     when = status.when
-    last = f"{status.at.astimezone():%Y-%m-%d %H:%M}" if status.at is not None else "never"
-    parts = [when, f"last {last}", f"{plural(status.turns, 'turn')} since"]
+    last = f"last {status.at.astimezone():%Y-%m-%d %H:%M}" if status.at is not None else "not yet"
+    parts = [when, last, f"{plural(status.turns, 'turn')} since"]
     if status.running:
         parts.append(f"at work: {status.job}" if status.job else "at work")
     for many, what in (

@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.definition_parts import Reflecting
 from pagemind.runtime.passage import ORDINARY
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import (
@@ -58,10 +57,9 @@ class Reflect:
     name = "reflect"
 
     def due(self, context: SleepContext) -> bool:
-        spec = context.spec.reflect
-        if context.model is None or not spec or not context.may_write("semantic"):
+        bounds = context.spec.reflect
+        if context.model is None or bounds is None or not context.may_write("semantic"):
             return False
-        bounds = spec if isinstance(spec, Reflecting) else Reflecting()
         said, stored = self._since(context, bounds.every)
         worth = sum(memory.importance for memory in (*said, *stored))
         if worth >= bounds.importance or len(said) >= bounds.every:

@@ -4,9 +4,13 @@ Each is one transaction; hold the agent's lock. `by` is who decides. What waits 
 `state.changes` (pending, dead).
 """
 
+from collections.abc import Mapping
+from typing import Any
+
+from pagemind.runtime.entity_names import plain
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
 from pagemind.runtime.message import clean_text
-from pagemind.runtime.settings import PASSAGE_CHARS
+from pagemind.runtime.settings import ENTITY_NAME_CHARS, PASSAGE_CHARS
 from pagemind.runtime.sleep.apply import RECORD_OPS, Made, apply, only_as_planned
 from pagemind.runtime.sleep.derived import JOBS
 from pagemind.runtime.state.changes import Change, ChangeState
@@ -54,7 +58,7 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         change = _of_records(state, number, "pending")
         if change.job in JOBS and change.op != "add":
             raise UserError(f"{change.short_id} changes no words; approve or reject it")
-        body = {**change.body, "text": text, "reworded_by": by}
+        body = {**_corrected(change.body, text), "text": text, "reworded_by": by}
         plan = body.get("plan")
         if isinstance(plan, dict) and "text" in plan:
             body["plan"] = {**plan, "text": text}
@@ -74,6 +78,18 @@ def reword(state: State, number: int, text: str, by: str) -> None:
             base=change.base,
             body=body,
         )
+
+
+def _corrected(body: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """A body whose object is what the new words name: the value that a person put in the place of
+    the old one; none where they say it otherwise, which makes a note of it."""
+    value, was = str(body.get("object") or ""), str(body.get("text") or "")
+    if not value or f" {plain(value)} " in f" {plain(text)} ":
+        return dict(body)
+    before, found, after = was.partition(value)
+    put = text.removeprefix(before).removesuffix(after)
+    kept = found and text == f"{before}{put}{after}" and len(put) <= ENTITY_NAME_CHARS
+    return {**body, "object": put.strip() if kept else ""}
 
 
 def retry(state: State, number: int) -> None:

@@ -55,6 +55,19 @@ def test_reworded_it_is_kept_as_the_person_has_it(bed: Bed) -> None:
         review.reword(bed.state, number, " ", "user")
 
 
+def test_a_value_that_was_reworded_is_that_of_the_fact(bed: Bed) -> None:
+    """Said otherwise, it is a note: no fact says what its words do not."""
+    worker = Worker()
+    for text, value in (
+        ("Sam lives in Tavira.", "Tavira"),
+        ("Sam has left, nobody knows where to.", ""),
+    ):
+        number = told(bed, worker, PORTO, "ask")
+        review.reword(bed.state, number, text, "user")
+        review.approve(bed.state, number, "user")
+        assert record(bed, text).facets.object == value
+
+
 def test_what_changed_since_is_compared_anew(bed: Bed) -> None:
     """Approving makes nothing on what is not true any more."""
     worker = Worker()

@@ -43,10 +43,13 @@ def _status(scene: Scene, rest: str) -> None:
 def _sleep(scene: Scene, rest: str) -> None:
     """Tend memory now."""
     from pagemind.runtime.cli.interrupt import stop_on_interrupt
-    from pagemind.runtime.cli.tended import counted
+    from pagemind.runtime.cli.tended import counted, waiting
 
     with stop_on_interrupt() as cancel:
         print(counted(scene.agent.sleep(cancel).as_json()))
+    left = scene.agent.sleep_status()
+    if left.waiting:
+        print(waiting(left, scene.agent.name))
 
 
 def _usage(scene: Scene, rest: str) -> None:
