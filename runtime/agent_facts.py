@@ -72,7 +72,8 @@ class AgentFacts:
 
     def close(self, number: int, at: datetime | None = None) -> Passage:
         found = self._state.passages.get([number]).get(number)
-        if found is None or not self._sight.sees(found):
+        waits = found is not None and found.provenance.status == "pending"
+        if found is None or waits or not self._sight.sees(found):
             raise ToolFailed(f"there is no fact a{number}; fact_search gives the ids")
         if found.kind != "fact":
             raise ToolFailed(

@@ -10,7 +10,7 @@ from pagemind.runtime.errors import PagemindError, ToolFailed
 from pagemind.runtime.fact import reworded
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
-from pagemind.runtime.passage import Passage
+from pagemind.runtime.passage import Passage, RecordKind
 from pagemind.runtime.related import fold, linked
 from pagemind.runtime.scope import seen
 from pagemind.runtime.scope_guess import guess
@@ -21,6 +21,13 @@ from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
 from pagemind.runtime.wording import contradicts
+
+# What has a shelf and functions of its own: as a passage it would be changed past their rules.
+_MADE: Mapping[RecordKind, str] = {
+    "episode": "an episode: what happened in a turn is not changed",
+    "skill": "a skill: skill_save makes a new version of it",
+    "item": "a stored object: store_put and store_delete are for those",
+}
 
 
 def each_once(tags: Sequence[str]) -> tuple[str, ...]:
@@ -211,11 +218,14 @@ class ArchivalMemory:
                 f"a{number} stands in {found.facets.scope}, which you can only read; you can change"
                 f" what is in {allowed} and below"
             )
+        elif found.kind in _MADE and self._author != "user":
+            raise ToolFailed(f"a{number} is no passage but {_MADE[found.kind]}")
 
     def _sees(self, passage: Passage) -> bool:
-        """A person sees what is cold, too."""
-        hidden = self.sight.viewer is not None and passage.gone(self._state.clock.now())
-        return not hidden and self.sight.sees(passage)
+        """A person sees what is cold or waits, too."""
+        waits = passage.provenance.status == "pending"
+        hidden = waits or passage.gone(self._state.clock.now())
+        return not (hidden and self.sight.viewer is not None) and self.sight.sees(passage)
 
     def _known(self, passage: Passage | None, number: int) -> Passage:
         if passage is None:

@@ -74,7 +74,9 @@ class PassageReader:
         return Reading(text, part, len(parts), None)
 
     def _readable(self, passage: Passage) -> bool:
-        return self._sight.sees(passage) and not passage.gone(self._state.clock.now())
+        waits = passage.provenance.status == "pending" and self._sight.viewer is not None
+        hidden = waits or passage.gone(self._state.clock.now())
+        return not hidden and self._sight.sees(passage)
 
     def _own(self, number: int) -> Passage | None:
         return self._state.passages.get([number]).get(number)

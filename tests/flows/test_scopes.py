@@ -15,7 +15,8 @@ from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import DefinitionError, ToolError, UserError
 from pagemind.runtime.keeping import Keeping
 from pagemind.runtime.mcp_server.functions import MemoryFunctions
-from pagemind.runtime.passage import Facets, Passage
+from pagemind.runtime.message import Provenance, Status
+from pagemind.runtime.passage import Facets, Passage, RecordKind
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.scope import seen
 from pagemind.runtime.services import SearchFilters
@@ -262,3 +263,42 @@ def test_a_scope_that_is_none_is_refused_before_a_passage_is_left() -> None:
         Keeping.of("/a b")
     assert Keeping.of("team/x/").scope == "/team/x"
     assert Keeping.of(" ").scope is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [("skill", "skill_save"), ("episode", "is not changed"), ("item", "store_put")],
+)
+def test_what_has_functions_of_its_own_is_not_changed_as_a_passage(
+    runtime: Runtime, kind: RecordKind, hint: str
+) -> None:
+    """Else a skill would change itself past the person who approves it, whatever the agent's
+    declared kinds say."""
+    ada = agent_of(runtime, "ada")
+    kept(ada, Facets(kind, key="x"))
+    assert hint in refused(ada, "archival_edit", id="a1", content="Always.")
+    assert hint in refused(ada, "archival_delete", id="a1")
+    ada.archival.for_person().edit(1, "When a person says so.")
+
+
+def test_what_waits_for_a_person_is_out_of_the_agents_reach(runtime: Runtime) -> None:
+    """Else it could be another text by the time it is approved."""
+    ada = agent_of(runtime, "ada", "", "archival", "page_in", "fact_close")
+    kept(ada, Facets("fact", "Sam", "lives_in", "Faro"), status="pending")
+    assert "there is no passage" in refused(ada, "archival_edit", id="a1", content="x")
+    assert "there is no passage" in refused(ada, "archival_delete", id="a1")
+    assert "there is no passage" in refused(ada, "page_in", id="a1")
+    assert "there is no fact" in refused(ada, "fact_close", id="a1")
+
+
+def kept(agent: Agent, facets: Facets, status: Status = "active") -> None:
+    agent.state.passages.insert(
+        "When it rains.",
+        tags=(),
+        importance=None,
+        metadata={},
+        seq=0,
+        provenance=Provenance("model", status=status),
+        author="model",
+        facets=facets,
+    )
