@@ -28,10 +28,10 @@ def asked(
 ) -> Any | None:
     """The value; None for a refusal, where no reply fits, or where this one question cannot be
     answered. Outside the lock. Raises what a model raises that may answer another time."""
-    said = prompt
+    said, most = prompt, context.reply(max_tokens)
     for _ in range(_ATTEMPTS):
         try:
-            reply = context.ask(said, max_tokens=max_tokens, schema=dict(schema), cancel=cancel)
+            reply = context.ask(said, max_tokens=most, schema=dict(schema), cancel=cancel)
         except UNANSWERABLE:
             return None
         if reply.finish == "refusal":

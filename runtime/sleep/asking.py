@@ -73,7 +73,7 @@ def room_for_talk(context: SleepContext) -> int:
 
 
 def reply_tokens(context: SleepContext) -> int:
-    return min(EXTRACT_REPLY_TOKENS, max(128, context.room() // 3))
+    return context.reply(EXTRACT_REPLY_TOKENS)
 
 
 def ask(context: SleepContext, talk: Talk, cancel: CancelToken) -> Found:

@@ -78,7 +78,7 @@ def decide(
         shown.append("\n".join(lines))
     texts = "\n\n".join(shown)
     prompt = load("consolidate").fill(fence=fence(texts), texts=texts)
-    reply_tokens = min(CONSOLIDATE_REPLY_TOKENS, max(128, context.room() // 3))
+    reply_tokens = context.reply(CONSOLIDATE_REPLY_TOKENS)
     try:
         reply = context.ask(prompt, max_tokens=reply_tokens, schema=_SCHEMA, cancel=cancel)
     except UNANSWERABLE:

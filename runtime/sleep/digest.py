@@ -47,7 +47,7 @@ def digests(
     if context.model is None:
         return made
     prompt = load("compress")
-    room = context.room() - context.count(prompt.text) - JOB_REPLY_TOKENS
+    room = context.room() - context.count(prompt.text) - context.reply(JOB_REPLY_TOKENS)
     shown: list[str] = []
     for number, at in enumerate(trusted, 1):
         lines = [

@@ -109,6 +109,11 @@ class SleepContext:
         """Whether a person looks at changes before they are made."""
         return self.spec.review == "ask"
 
+    def reply(self, most: int) -> int:
+        """The tokens that an answer may have: no more than so many, nor than a third of the
+        room."""
+        return min(most, max(128, self.room() // 3))
+
     def ask(
         self,
         prompt: str,

@@ -119,7 +119,7 @@ class Link:
         with context.held():
             shown, around = self._around(context)
             prompt = load("link")
-            room = context.room() - context.count(prompt.text) - JOB_REPLY_TOKENS
+            room = context.room() - context.count(prompt.text) - context.reply(JOB_REPLY_TOKENS)
             lines = numbered(context, shown, room)
         shown = shown[: len(lines)]
         changes: list[tuple[Memory, dict[str, Any]]] = []

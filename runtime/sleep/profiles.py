@@ -20,7 +20,7 @@ from pagemind.runtime.errors import NotFound, PagemindError
 from pagemind.runtime.message import TRUST
 from pagemind.runtime.profile import Profile
 from pagemind.runtime.profile_outline import outline
-from pagemind.runtime.settings import CHANGE_ATTEMPTS, CONSOLIDATE_AT_ONCE
+from pagemind.runtime.settings import CHANGE_ATTEMPTS, CONSOLIDATE_AT_ONCE, JOB_REPLY_TOKENS
 from pagemind.runtime.sleep.answer import text_of
 from pagemind.runtime.sleep.asked import asked, whole
 from pagemind.runtime.sleep.job import SleepContext
@@ -101,7 +101,13 @@ class Profiles:
             patches: list[_Patch] = []
             if any(about.values()):
                 meant = [each for each in waiting if about[each.number]]
-                answer = asked(context, _prompt(meant, profiles, blocks), _SCHEMA, cancel)
+                prompt = _prompt(meant, profiles, blocks)
+                room = context.room() - context.reply(JOB_REPLY_TOKENS)
+                while len(meant) > 1 and context.count(prompt) > room:  # the rest comes after it
+                    meant = meant[: len(meant) // 2]
+                    waiting = [each for each in waiting if each.number <= meant[-1].number]
+                    prompt = _prompt(meant, profiles, blocks)
+                answer = asked(context, prompt, _SCHEMA, cancel)
                 if answer is None:
                     _failed(context, meant)
                     continue

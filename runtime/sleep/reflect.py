@@ -118,7 +118,7 @@ class Reflect:
         context: SleepContext, recent: Sequence[Memory], cancel: CancelToken
     ) -> list[str]:
         prompt = load("reflect_questions")
-        room = context.room() - context.count(prompt.text) - JOB_REPLY_TOKENS
+        room = context.room() - context.count(prompt.text) - context.reply(JOB_REPLY_TOKENS)
         lines = numbered(context, recent, room)
         if not lines:
             return []
@@ -161,7 +161,11 @@ class Reflect:
         """What holds of an answer, with its evidence. `found` is cut to what was shown."""
         prompt = load("reflect")
         asked_for = "\n".join(f"- {question}" for question in questions)
-        room = context.room() - context.count(prompt.text + asked_for) - JOB_REPLY_TOKENS
+        room = (
+            context.room()
+            - context.count(prompt.text + asked_for)
+            - context.reply(JOB_REPLY_TOKENS)
+        )
         lines = numbered(context, found, room)
         del found[len(lines) :]
         if not lines:

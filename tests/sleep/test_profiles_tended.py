@@ -3,16 +3,24 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+from sleep_kit import Bed, answering, bed
 from write_kit import fact
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.core_editor import CoreEditor
+from pagemind.runtime.core_memory import Block, CoreMemory
 from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.model import ModelRequest
+from pagemind.runtime.profile import Profile
 from pagemind.runtime.reviewing import Reviewing
+from pagemind.runtime.sleep.profiles import Profiles
 from pagemind.runtime.testing import ScriptedModel, temporary_runtime
+
+__all__ = ["bed"]
 
 YAML = """
 name: keeper
@@ -121,3 +129,31 @@ def test_with_review_the_fields_wait_for_a_person() -> None:
         assert [e.source for e in agent.state.lineage.sources_of("block:human")] == ["m1"]
         reviewing.undo(waiting.short_id)
         assert value(agent) == {}
+
+
+def test_so_many_facts_are_asked_about_as_fit(bed: Bed) -> None:
+    """The others follow at once; none is lost because they were too many."""
+    schema = {"properties": {"likes": {"type": "array", "items": {"type": "string"}}}}
+    bed.state.blocks.save(
+        Block("human", "", 2000), author="user", reason="made", seq=0, origin="user", trust=None
+    )
+    for n in range(9):
+        body = {"text": f"Sam likes song {n}. " + "So he says. " * 20, "subject": "Sam"}
+        bed.state.changes.add(
+            "extract", "", {**body, "speaker": "Sam"}, state="candidate", seq=0, trust=80
+        )
+    model = answering(lambda request: {"changes": []})
+    profiles = {"human": Profile("human", schema)}
+    held = CoreMemory(bed.state.blocks.all(), profiles=profiles)
+    core = CoreEditor(bed.state, held, author="worker")
+    context = replace(
+        bed.context(model),
+        semantic="profile",
+        profiles=profiles,
+        core=lambda trust: core,
+        room=lambda: 900,
+    )
+    Profiles().run(context, CancelToken())
+    asked = [request.messages[0].text for request in model.requests]
+    assert all(len(text.split()) <= 600 for text in asked)
+    assert [sum(f"song {n}." in text for text in asked) for n in range(9)] == [1] * 9
