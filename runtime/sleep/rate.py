@@ -10,7 +10,12 @@ from typing import Any
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.settings import JOB_TEXT_TOKENS, RATE_ATTEMPTS, RATE_BATCH
+from pagemind.runtime.settings import (
+    JOB_REPLY_TOKENS,
+    JOB_TEXT_TOKENS,
+    RATE_ATTEMPTS,
+    RATE_BATCH,
+)
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.asked import asked, whole
 from pagemind.runtime.sleep.job import SleepContext
@@ -90,7 +95,8 @@ class Rate:
 
 def _fitting(context: SleepContext, records: list[Passage]) -> list[str]:
     """The texts of as many of them as a request has room for."""
-    left = context.room() - context.count(load("rate").text)
+    head = context.count(load("rate").text)
+    left = context.room() - head - context.reply(JOB_REPLY_TOKENS)
     texts: list[str] = []
     for record in records:
         text = shorten(" ".join(record.text.split()), JOB_TEXT_TOKENS, context.count)
