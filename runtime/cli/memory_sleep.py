@@ -41,6 +41,6 @@ def sleep(
         answer({"agent": one.name, **report.as_json(), "status": left.as_json()})
     else:
         print(f"{one.name}: {counted(report.as_json())}")
-        if left.waiting:
-            print(waiting(left, one.name))
+        if told := waiting(left, one.name):
+            print(told)
     return 3 if report.notes else 0

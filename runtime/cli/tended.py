@@ -19,9 +19,11 @@ def counted(report: Mapping[str, Any]) -> str:
 
 
 def waiting(status: "SleepStatus", agent: str) -> str:
-    """Where a person decides on what waits."""
+    """What waits for a person or was put aside, and where that is decided on; "" for nothing."""
     waits = "change waits" if status.waiting == 1 else "changes wait"
-    return f"{status.waiting:,} {waits}: `pagemind memory review {agent}`"
+    parts = [f"{status.waiting:,} {waits}"] if status.waiting else []
+    parts += [f"{status.dead:,} put aside"] if status.dead else []
+    return f"{', '.join(parts)}: `pagemind memory review {agent}`" if parts else ""
 
 
 def standing(status: "SleepStatus") -> str:

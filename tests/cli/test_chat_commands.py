@@ -79,7 +79,7 @@ WALK = (
     ("/request", "--- system, part 1"),
     ("/usage", "calls|today|ever"),
     ("/status", "sleep   off"),
-    ("/sleep", "nothing to do"),
+    ("/sleep", "read 2, dead 1|1 put aside: `pagemind memory review"),
     ("/schedules", "no timers; |schedules add"),
     ("/new", "conversation 2 begins"),
     ("/rewind m1", "taken back: |/bring-back undoes this"),

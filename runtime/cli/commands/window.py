@@ -47,9 +47,8 @@ def _sleep(scene: Scene, rest: str) -> None:
 
     with stop_on_interrupt() as cancel:
         print(counted(scene.agent.sleep(cancel).as_json()))
-    left = scene.agent.sleep_status()
-    if left.waiting:
-        print(waiting(left, scene.agent.name))
+    if told := waiting(scene.agent.sleep_status(), scene.agent.name):
+        print(told)
 
 
 def _usage(scene: Scene, rest: str) -> None:
