@@ -101,8 +101,9 @@ def validity(begins: datetime | None, ends: datetime | None, by: str | None, zon
     if begins is not None and ends is not None and ends <= begins:
         said = "never true"
     elif ends is not None:
-        first = f"{spoken_time(begins, zone)} " if begins is not None else ""
-        said = f"{first}until {spoken_time(ends, zone)}"
+        first = spoken_time(begins, zone) if begins is not None else ""
+        last = spoken_time(ends, zone)
+        said = f"on {last}" if first == last else f"{first} until {last}".strip()
     else:
         said = f"since {spoken_time(begins, zone)}" if begins is not None else ""
     said = "; ".join(each for each in (said, f"now {by}" if by else "") if each)
