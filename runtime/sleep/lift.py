@@ -104,8 +104,8 @@ def _block(context: SleepContext) -> Block | None:
         return None
     if BLOCK in context.profiles or BLOCK in state.blocks.shared():
         return None
-    open_ones = [each for each in state.changes.of(BLOCK) if each.state in ("planned", "pending")]
-    return None if open_ones else found
+    waits = state.changes.in_state("planned", "pending", target=BLOCK, limit=1)
+    return None if waits else found
 
 
 def _facts(context: SleepContext, segments: Sequence[int], block: Block) -> list[Memory]:

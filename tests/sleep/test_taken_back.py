@@ -11,6 +11,7 @@ from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.episodes import catch_up
 from pagemind.runtime.invariants import check_state
 from pagemind.runtime.message import Provenance
+from pagemind.runtime.sleep import lift
 from pagemind.runtime.sleep.job import Report
 from pagemind.runtime.testing import ScriptedModel, call, temporary_runtime
 
@@ -188,3 +189,23 @@ def test_what_a_segment_gave_since_may_be_looked_for_again(agent: Agent) -> None
     assert segments.get([number])[number].promoted_length == 1
     agent.undo()
     assert segments.get([number])[number].promoted_length == 0
+
+
+def test_a_block_does_not_wait_for_a_change_that_went_with_its_turn(agent: Agent) -> None:
+    """It waits for no person any more, who could not see it either."""
+    agent.send("One.")
+    agent.send("Two.")
+    state = agent.state
+    state.changes.add(
+        "lift",
+        "block",
+        {"before": "", "after": "Sam sails."},
+        state="pending",
+        seq=state.journal.last_seq,
+        target="human",
+        trust=80,
+    )
+    context = agent._between.sleep._context(Report())
+    assert lift._block(context) is None
+    agent.undo()
+    assert lift._block(context) is not None
