@@ -51,7 +51,7 @@ def apply(state: State, number: int, *, by: str = AUTHOR) -> Made | None:
 def only_as_planned(change: Change) -> bool:
     """Whether a change is stale once what it was planned on is another: it tells nothing that is
     not stored already, so that planning it anew could only bring back what somebody took away."""
-    return change.job in derived.JOBS or "into" in change.body
+    return change.job in derived.JOBS or not {"into", "ended_by"}.isdisjoint(change.body)
 
 
 def retire_into(state: State, change: Change, target: Passage, kept: str, by: str) -> str:
@@ -70,6 +70,25 @@ def retire_into(state: State, change: Change, target: Passage, kept: str, by: st
         kept, [edge.source for edge in state.lineage.sources_of(target.short_id)], "merged", seq=seq
     )
     return kept
+
+
+def end_by(state: State, change: Change, target: Passage, successor: str, by: str) -> str:
+    """A record that is there took the place of another. Raises RecordChanged, ToolFailed."""
+    number = int(successor[1:]) if re.fullmatch(r"a\d{1,18}", successor) else 0
+    newer = state.passages.get([number]).get(number)
+    if newer is None or newer.standing != "active" or newer.provenance.status != "active":
+        raise RecordChanged(f"{successor[:40]}, which took its place, is not there any more")
+    FactBook(state).close(
+        target.number,
+        max(began(newer), began(target)),
+        by=number,
+        author=by,
+        reason=_reason(change),
+        base=change.base,
+    )
+    seq = state.journal.last_seq
+    state.lineage.add(successor, [target.short_id], "supersedes", seq=seq, version=newer.version)
+    return successor
 
 
 def _target(state: State, change: Change) -> Passage | None:
@@ -113,6 +132,11 @@ class _Making:
         if change.op == "delete" and isinstance(into, str) and target is not None:
             before = self._versions(target.number)
             result = retire_into(self._state, change, target, into, self._by)
+            return self._settled("applied", result, before, target.number)
+        successor = change.body.get("ended_by")
+        if change.op == "supersede" and isinstance(successor, str) and target is not None:
+            before = self._versions(target.number)
+            result = end_by(self._state, change, target, successor, self._by)
             return self._settled("applied", result, before, target.number)
         new = new_of(change, self._book)
         before = self._touchable(new)

@@ -18,6 +18,7 @@ from pagemind.runtime.sleep.prompts import PromptsJob
 from pagemind.runtime.sleep.rate import Rate
 from pagemind.runtime.sleep.reflect import Reflect
 from pagemind.runtime.sleep.segments import Segmenting
+from pagemind.runtime.sleep.settle import Settle
 
 
 def jobs_of(spec: Sleeping) -> list[Job]:
@@ -29,6 +30,7 @@ def jobs_of(spec: Sleeping) -> list[Job]:
         Profiles(),
         Consolidate(),
         Dedupe(),
+        Settle(),
         Lift(),
         EpisodesJob(),
         Rate(),

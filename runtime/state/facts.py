@@ -136,6 +136,25 @@ class Facts:
         )
         return replaced, beside
 
+    def rivals(self) -> list[tuple[Passage, ...]]:
+        """Active facts that no other took the place of, of the same subject, relation, scope and
+        owner, where they say different things: each such matter's, the oldest first."""
+        rows = self._db.rows(
+            "SELECT group_concat(number) AS numbers FROM passages"
+            f" WHERE {_FACT} AND relation <> '' AND status = 'active' AND cold = 0"
+            " AND subject_entity IS NOT NULL AND valid_to IS NULL AND superseded_by IS NULL"
+            " GROUP BY subject_entity, relation, scope, owner"
+            " HAVING count(DISTINCT coalesce(object_entity, lower(object))) > 1"
+        )
+        wanted = [[int(each) for each in row["numbers"].split(",")] for row in rows]
+        found = {
+            row["number"]: passage_of(row)
+            for row in self._db.rows_in(
+                "SELECT * FROM passages WHERE number", [n for each in wanted for n in each]
+            )
+        }
+        return [tuple(found[n] for n in sorted(each)) for each in wanted]
+
     def entities(self) -> list[tuple[int, int]]:
         """Whom facts are about, with how many: the most first."""
         rows = self._db.rows(
