@@ -271,9 +271,16 @@ def _answer(answer: str | ToolResult) -> dict[str, Any]:
         "text": answer.text,
         "reference": answer.reference,
         "speech": answer.speech,
+        "trust": answer.trust,
         **({"files": [_file(each) for each in answer.files]} if answer.files else {}),
         "shown": [
-            {"id": hit.id, "tier": hit.tier, "page": hit.page, "archive": hit.archive}
+            {
+                "id": hit.id,
+                "tier": hit.tier,
+                "page": hit.page,
+                "archive": hit.archive,
+                "origin": hit.origin,
+            }
             for hit in answer.shown
         ],
     }

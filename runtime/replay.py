@@ -391,7 +391,15 @@ class _Stage(Runtime):
         if error := data.get("error"):
             raise ToolFailed(error["message"])
         hits = tuple(
-            Hit(each["id"], each["tier"], "", 0.0, page=each["page"], archive=each["archive"])
+            Hit(
+                each["id"],
+                each["tier"],
+                "",
+                0.0,
+                page=each["page"],
+                archive=each["archive"],
+                origin=each.get("origin", ""),
+            )
             for each in data.get("shown", ())
         )
         files = tuple(
@@ -399,7 +407,12 @@ class _Stage(Runtime):
             for each in data.get("files", ())
         )
         return ToolResult(
-            data["text"], data.get("reference"), data.get("speech"), hits, files=files
+            data["text"],
+            data.get("reference"),
+            data.get("speech"),
+            hits,
+            files=files,
+            trust=data.get("trust", 100),
         )
 
     def close(self) -> None:
