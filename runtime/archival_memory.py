@@ -19,8 +19,9 @@ from pagemind.runtime.services import Recall as Searching
 from pagemind.runtime.settings import NEAR_ASKS, NEAR_DUPLICATE, PASSAGE_CHARS, SCOPE_GUESS_LIKE
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
+from pagemind.runtime.state.changes import OPEN
 from pagemind.runtime.state.state import State
-from pagemind.runtime.wording import contradicts
+from pagemind.runtime.wording import contradicts, same_words
 
 # What has a shelf and functions of its own: as a passage it would be changed past their rules.
 _MADE: Mapping[RecordKind, str] = {
@@ -198,14 +199,26 @@ class ArchivalMemory:
 
     def delete(self, number: int) -> Passage:
         self._check(number)
-        changed = self._state.passages.set_status(
-            number,
-            "retired",
-            author=self._author,
-            reason="deleted",
-            seq=self._state.journal.last_seq,
-        )
+        with self._state.database.transaction():
+            changed = self._state.passages.set_status(
+                number,
+                "retired",
+                author=self._author,
+                reason="deleted",
+                seq=self._state.journal.last_seq,
+            )
+            if changed is not None and self._author == "user":
+                self._drop_plans(changed)
         return self._known(changed, number)
+
+    def _drop_plans(self, forgotten: Passage) -> None:
+        """What a person forgets does not come back from what the worker has not decided yet."""
+        changes = self._state.changes
+        for each in changes.in_state(*OPEN, "dead"):
+            said = each.body.get("text")
+            if isinstance(said, str) and same_words(said, forgotten.text):
+                why = f"{forgotten.short_id} was forgotten"
+                changes.settle(each.number, "rejected", by=self._author, error=why)
 
     def _check(self, number: int) -> None:
         """Raises ToolFailed for what is not there for whoever asks, and what it only reads."""
