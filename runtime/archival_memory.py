@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pagemind.runtime.dropped_plans import drop_plans
 from pagemind.runtime.errors import PagemindError, ToolFailed
 from pagemind.runtime.fact import reworded
 from pagemind.runtime.keeping import PLAIN, Keeping
@@ -19,9 +20,8 @@ from pagemind.runtime.services import Recall as Searching
 from pagemind.runtime.settings import NEAR_ASKS, NEAR_DUPLICATE, PASSAGE_CHARS, SCOPE_GUESS_LIKE
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
-from pagemind.runtime.state.changes import OPEN
 from pagemind.runtime.state.state import State
-from pagemind.runtime.wording import contradicts, same_words
+from pagemind.runtime.wording import contradicts
 
 # What has a shelf and functions of its own: as a passage it would be changed past their rules.
 _MADE: Mapping[RecordKind, str] = {
@@ -208,17 +208,8 @@ class ArchivalMemory:
                 seq=self._state.journal.last_seq,
             )
             if changed is not None and self._author == "user":
-                self._drop_plans(changed)
+                drop_plans(self._state, changed, self._author)
         return self._known(changed, number)
-
-    def _drop_plans(self, forgotten: Passage) -> None:
-        """What a person forgets does not come back from what the worker has not decided yet."""
-        changes = self._state.changes
-        for each in changes.in_state(*OPEN, "dead"):
-            said = each.body.get("text")
-            if isinstance(said, str) and same_words(said, forgotten.text):
-                why = f"{forgotten.short_id} was forgotten"
-                changes.settle(each.number, "rejected", by=self._author, error=why)
 
     def _check(self, number: int) -> None:
         """Raises ToolFailed for what is not there for whoever asks, and what it only reads."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.clock import Clock
+from pagemind.runtime.dropped_plans import drop_plans
 from pagemind.runtime.errors import NotFound, PagemindError, SchemaTooNew, StorageError
 from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.keeping import PLAIN, Keeping
@@ -101,9 +102,12 @@ class TiersWriter(TiersReader):
 
     def retire(self, number: int, *, reason: str) -> bool:
         """Hide a passage, recoverably; whether it was there."""
-        changed = self.state.passages.set_status(
-            number, "retired", author="user", reason=reason, seq=self.state.journal.last_seq
-        )
+        with self.state.database.transaction():
+            changed = self.state.passages.set_status(
+                number, "retired", author="user", reason=reason, seq=self.state.journal.last_seq
+            )
+            if changed is not None:
+                drop_plans(self.state, changed, "user")
         self._kick()
         return changed is not None
 

@@ -86,7 +86,9 @@ def why(state: State, id: str, *, most: int = 8) -> Why:
         }
         for each in state.changes.of(name.removeprefix("block:"))
     )
-    supports = tuple(step.id for step in walk.derived_of(name))
+    supports = tuple(
+        step.id for step in walk.derived_of(name) if _provenance(state, step.id)[0] != "retired"
+    )
     return Why(top, standing, trust, origin, changes, supports)
 
 

@@ -27,7 +27,7 @@ FLOORS: dict[int, str] = {
           json_reply sight keeping memory_bounds scope_guess item record_heat""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
-    4: """wording sources lineage_walk why summarizer gist_writer idle_gists flush
+    4: """wording dropped_plans sources lineage_walk why summarizer gist_writer idle_gists flush
           queue_manager tool
           function_executor
           deadline

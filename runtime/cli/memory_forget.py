@@ -99,7 +99,8 @@ def forget(
     elif not dry_run and found:
         one = found[0]
         back = f"pagemind memory restore {name} {one.short_id} {one.version}"
-        say(f"hidden, not erased: `{back}` brings it back")
+        which = "it" if len(found) == 1 else "that one"
+        say(f"hidden, not erased: `{back}` brings {which} back")
     return 0
 
 

@@ -50,14 +50,24 @@ def test_nothing_of_what_was_forgotten_is_seen(tmp_path: Path, how: str) -> None
         assert SECRET not in str(last_asked(model).messages[-1])
 
 
-def test_what_the_worker_has_planned_does_not_bring_it_back(tmp_path: Path) -> None:
-    """Candidates and what was put aside that say the same are dropped; others wait on."""
+@pytest.mark.parametrize("at_rest", [False, True])
+def test_what_the_worker_has_planned_does_not_bring_it_back(tmp_path: Path, at_rest: bool) -> None:
+    """Candidates and what was put aside that say the same are dropped; others wait on. In a chat
+    (`/forget`) and beside it (`memory forget`)."""
     with runtime_at(tmp_path) as runtime:
         agent = runtime.agent("ada", definition=small(4096, "archival"), model=ScriptedModel([]))
         kept, _ = agent.insert(SECRET)
         changes, more = agent.state.changes, {"seq": 0, "trust": 80}
         for text in (SECRET.upper(), "The door is red."):
             changes.add("extract", "", {"text": text}, state="candidate", **more)  # type: ignore[arg-type]
+        if at_rest:
+            agent.close()
+            with runtime.writer("ada") as writer:
+                writer.retire(kept.number, reason="forgotten")
+                changes = writer.state.changes
+                left = [each.body["text"] for each in changes.in_state("candidate")]
+            assert left == ["The door is red."]
+            return
         agent.archival.for_person().delete(kept.number)
         assert [each.body["text"] for each in changes.in_state("candidate")] == ["The door is red."]
         assert changes.in_state("rejected")[0].error == "a1 was forgotten"
