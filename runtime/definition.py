@@ -385,7 +385,7 @@ class AgentDefinition(Section):
                 "protocol guided reads what was edited from the blocks; keep on_edit",
             )
         if unusable := fault_of(self.scope, self.scopes):
-            yield ("scope",), unusable
+            yield ("scope" if self.states("scope") else "scopes",), unusable
         for at, entry in enumerate(self.tools):
             if _of_archives(entry) and not self._writes:
                 yield (
