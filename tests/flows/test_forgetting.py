@@ -29,10 +29,10 @@ def test_nothing_of_what_was_forgotten_is_seen(tmp_path: Path, how: str) -> None
         assert SECRET in str(last_asked(model).messages)
         passages, by = agent.state.passages, {"author": "user", "reason": "forgotten", "seq": 0}
         if how == "retired":
-            passages.set_status(kept.number, "retired", **by)  # type: ignore[arg-type]
+            passages.set_status(kept.number, "retired", **by)  # type: ignore[arg-type]  # words
         elif how == "cold":
             cold = replace(kept.facets, cold=True)
-            passages.edit(1, None, facets=cold, **by)  # type: ignore[arg-type]
+            passages.edit(1, None, facets=cold, **by)  # type: ignore[arg-type]  # words
         else:
             runtime.clock.advance(days=2)  # type: ignore[attr-defined]  # it is frozen
         for again in range(2):
@@ -57,9 +57,9 @@ def test_what_the_worker_has_planned_does_not_bring_it_back(tmp_path: Path, at_r
     with runtime_at(tmp_path) as runtime:
         agent = runtime.agent("ada", definition=small(4096, "archival"), model=ScriptedModel([]))
         kept, _ = agent.insert(SECRET)
-        changes, more = agent.state.changes, {"seq": 0, "trust": 80}
+        changes = agent.state.changes
         for text in (SECRET.upper(), "The door is red."):
-            changes.add("extract", "", {"text": text}, state="candidate", **more)  # type: ignore[arg-type]
+            changes.add("extract", "", {"text": text}, state="candidate", seq=0, trust=80)
         if at_rest:
             agent.close()
             with runtime.writer("ada") as writer:
