@@ -137,6 +137,8 @@ class SleepWorker:
     def start(self) -> None:
         """Begin in a while, if its time has come."""
         self.stop()
+        if self._spec.when == "off":
+            return
         context = self._context(Report())
         if not its_time(context.state, self._spec, context.now()):
             return
