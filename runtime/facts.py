@@ -265,19 +265,22 @@ class FactBook:
         passage = self._insert(new, windowed(new.facets, placed.start, placed.end))
         return self._placing.settle(passage.number, placed, others, new.author, True)
 
-    def _may_end(self, known: Passage, new: "_New") -> bool:
-        """Not what a less trusted source says, and nobody what another has said of itself."""
-        trust = new.provenance.trust
-        if trust < known.provenance.trust and trust < TRUST["model"]:
+    def own_word(self, fact: Passage) -> bool:
+        """Whether somebody said it of itself."""
+        by, of = fact.facets.speaker, fact.facets.subject_entity
+        return bool(by) and of is not None and self.entity(by) == of
+
+    def may_end(self, known: Passage, trust: int, speaker: str) -> bool:
+        """Whether a source of that trust may end a fact: not a less trusted one, and nobody what
+        another has said of itself."""
+        if less_trusted(known, trust):
             return False
-        if new.provenance.status == "pending":
-            return False
-        said_by, says = known.facets.speaker, new.facets.speaker
-        if not said_by or not says:
-            return True
         of = known.facets.subject_entity
-        own = self.entity(said_by) == of
-        return not own or self.entity(says) == of
+        return not speaker or not self.own_word(known) or self.entity(speaker) == of
+
+    def _may_end(self, known: Passage, new: "_New") -> bool:
+        trust, speaker = new.provenance.trust, new.facets.speaker
+        return new.provenance.status != "pending" and self.may_end(known, trust, speaker)
 
     def _aside(self, new: "_New", against: Sequence[Passage]) -> FactAdded:
         facets = new.facets
@@ -332,6 +335,11 @@ class _New:
     tags: tuple[str, ...]
     importance: float | None
     metadata: Mapping[str, Any] | None
+
+
+def less_trusted(known: Passage, trust: int) -> bool:
+    """Whether a source of that trust is trusted too little to change a record."""
+    return trust < min(known.provenance.trust, TRUST["model"])
 
 
 def _named(relation: str | None) -> str | None:

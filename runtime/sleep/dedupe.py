@@ -6,13 +6,12 @@ other is retired into it, with all its sources, and can be brought back.
 """
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.fact import is_current
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.settings import DEDUPE_ROWS, NEAR_MOST, NEAR_POOL, NEAR_SUPERSEDES
-from pagemind.runtime.sleep.apply import apply
 from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.ruled import carry_out
 from pagemind.runtime.sleep.similar import KINDS, same_object, same_subject
 from pagemind.runtime.wording import likeness, same_words, tells_alike
 
@@ -46,28 +45,17 @@ class Dedupe:
         now = context.state.passages.get([keeps.number, goes.number])
         if any(now[each.number].version != each.version for each in (keeps, goes)):
             return  # somebody changed one of them meanwhile
-        change = context.state.changes.add(
+        carry_out(
+            context,
             self.name,
             "delete",
+            goes,
             {"text": goes.text, "into": keeps.short_id, "kept": keeps.text},
-            state="pending" if context.review else "planned",
-            seq=context.state.journal.last_seq,
-            target=goes.short_id,
-            base=goes.version,
             why=f"it says what {keeps.short_id} says",
-            sources=[keeps.short_id],
-            origin="runtime",
+            source=keeps,
             trust=goes.provenance.trust,
+            counts="merged",
         )
-        if context.review:
-            context.report.count("pending")
-            return
-        try:
-            apply(context.state, change.number)
-        except PagemindError as error:
-            context.state.changes.failed(change.number, error.message, most=1)
-        else:
-            context.report.count("merged")
 
 
 def _comparable(context: SleepContext, record: Passage) -> bool:

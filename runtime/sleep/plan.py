@@ -13,9 +13,8 @@ from typing import Literal
 
 from pagemind.runtime import wording
 from pagemind.runtime.clock import rfc3339
-from pagemind.runtime.facts import FactBook
+from pagemind.runtime.facts import FactBook, less_trusted
 from pagemind.runtime.gist import telling
-from pagemind.runtime.message import TRUST
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import EXTRACT_TEXT_CHARS, NEAR_ASKS, NEAR_MOST, NEAR_SUPERSEDES
 from pagemind.runtime.sleep.similar import (
@@ -157,21 +156,8 @@ def began(record: Passage) -> datetime:
 
 
 def may_end(record: Passage, new: New, book: FactBook) -> bool:
-    """Not what is less trusted, and nobody what another has said of itself."""
-    return not _less_trusted(record, new) and not _own_word(record, new, book)
-
-
-def _less_trusted(record: Passage, new: New) -> bool:
-    return new.change.trust < min(record.provenance.trust, TRUST["model"])
-
-
-def _own_word(record: Passage, new: New, book: FactBook) -> bool:
-    """Whether somebody said it of itself, and another says otherwise."""
-    said_by, says = record.facets.speaker, new.facets.speaker
-    of = record.facets.subject_entity
-    if not said_by or not says or of is None:
-        return False
-    return book.entity(said_by) == of and book.entity(says) != of
+    """As for a new fact, whatever the record is."""
+    return book.may_end(record, new.change.trust, new.facets.speaker)
 
 
 def _ended(plan: Plan, new: New, book: FactBook) -> Plan:
@@ -188,7 +174,7 @@ def _aside(plan: Plan, new: New) -> Plan:
     record = plan.target
     assert record is not None
     why = f"less trusted than {record.short_id}"
-    if not _less_trusted(record, new):
+    if not less_trusted(record, new.change.trust):
         why = f"{new.facets.speaker} says it, not {record.facets.speaker}, whom it is about"
     return Plan(plan.op, why, record, plan.text, aside=True)
 

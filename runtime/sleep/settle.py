@@ -8,13 +8,11 @@ others, the older value ends where the newer begins: if the newer one is trusted
 from collections.abc import Sequence
 
 from pagemind.runtime.cancel import CancelToken
-from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.fact import began, is_current, same_object
 from pagemind.runtime.facts import FactBook
-from pagemind.runtime.message import TRUST
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.sleep.apply import apply
 from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.sleep.ruled import carry_out
 from pagemind.runtime.sleep.similar import Cardinality
 
 
@@ -57,38 +55,24 @@ class Settle:
             self._end(context, older, stays)
 
     def _end(self, context: SleepContext, older: Passage, stays: Passage) -> None:
-        state = context.state
-        earlier = state.changes.of(older.short_id)
+        earlier = context.state.changes.of(older.short_id)
         if any(each.body.get("ended_by") == stays.short_id for each in earlier):
             return  # a person has not decided on it yet, or did not want it
-        change = state.changes.add(
+        carry_out(
+            context,
             self.name,
             "supersede",
+            older,
             {"text": stays.text, "ended_by": stays.short_id},
-            state="pending" if context.review else "planned",
-            seq=state.journal.last_seq,
-            target=older.short_id,
-            base=older.version,
             why=f"{stays.short_id} is the newer value",
-            sources=[stays.short_id],
-            origin="runtime",
+            source=stays,
             trust=stays.provenance.trust,
+            counts="settled",
         )
-        if context.review:
-            context.report.count("pending")
-            return
-        try:
-            apply(state, change.number)
-        except PagemindError as error:
-            state.changes.failed(change.number, error.message, most=1)
-        else:
-            context.report.count("settled")
 
 
 def _may_end(older: Passage, newer: Passage, book: FactBook) -> bool:
-    """Not what is more trusted, and nobody what another has said of itself."""
-    if newer.provenance.trust < min(older.provenance.trust, TRUST["model"]):
-        return False
-    of, by, says = older.facets.subject_entity, older.facets.speaker, newer.facets.speaker
-    own = bool(by) and of is not None and book.entity(by) == of
-    return not own or by == says or (bool(says) and book.entity(says) == of)
+    """As for a new fact; and what nobody is known to have said ends no word of one's own."""
+    says = newer.facets.speaker
+    named = bool(says) or not book.own_word(older)
+    return named and book.may_end(older, newer.provenance.trust, says)

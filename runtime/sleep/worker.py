@@ -237,8 +237,3 @@ class SleepWorker:
             self._usage += Usage(report.prompt_tokens, report.completion_tokens)
             if report.done or report.calls or report.notes:
                 self._events.append(TraceEvent("slept", report.as_json()))
-
-
-def without_model(context: SleepContext) -> SleepContext:
-    """The same, asking nobody."""
-    return replace(context, model=None)
