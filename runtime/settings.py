@@ -11,8 +11,8 @@ from pagemind.runtime.written_path import expanded
 
 # --- versions of what is stored -----------------------------------------------------------------
 
-STATE_SCHEMA = 3  # state.db of an agent
-HOME_SCHEMA = 3  # home.db
+STATE_SCHEMA = 4  # state.db of an agent
+HOME_SCHEMA = 4  # home.db
 TIER_SCHEMA = 1  # LanceDB tables
 JSON_SCHEMA = 1  # every --json answer
 TRACE_SCHEMA = 1  # lines of a trace file

@@ -73,7 +73,7 @@ def tables(reader: AgentReader) -> dict[str, list[tuple[Any, ...]]]:
     database = reader.state.database
     there = {row[0] for row in database.rows("SELECT name FROM sqlite_master WHERE type='table'")}
     found = {}
-    for name in sorted(there - {"outbox", "sqlite_sequence"}):
+    for name in sorted(there - {"audit", "outbox", "sqlite_sequence"}):
         rows = [tuple(row) for row in database.rows(f"SELECT * FROM {name}")]
         if name == "meta":
             rows = [row for row in rows if row[0] not in META_LEFT_OUT - {"definition"}]

@@ -48,6 +48,7 @@ EXPORTED = (
     "speakers",
 )
 LEFT_OUT = {
+    "audit": "the log of what was done in one home; an import begins its own",
     "meta": "what is not this machine's own stands in the manifest",
     "outbox": "what one LanceDB does not have yet; an import makes its own",
 }

@@ -1,5 +1,7 @@
 """The tables of home.db, and the steps that bring an older file up to date; see schema.py."""
 
+from pagemind.runtime.state.trust_schema import AUDIT
+
 # The ledger of tasks (state/ledger.py): the same in a new home and in one that is brought up.
 _LEDGER = """
 CREATE TABLE tasks (
@@ -162,6 +164,42 @@ CREATE TABLE agent_chains (
 ) WITHOUT ROWID;
 """
 
+# What is erased, and what proves it (state/erasures.py, state/denied.py, state/audit.py).
+# The home's own chain, AUDIT, holds what outlives an agent.
+_TRUST = f"""{AUDIT}-- The last row of each agent's chain that the home has seen: a chain that is shorter was cut.
+CREATE TABLE audit_heads (
+    agent TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    at TEXT NOT NULL
+) WITHOUT ROWID;
+-- An erasure from its plan to its receipt. `plan` holds ids and salted hashes, no content, and is
+-- emptied when it is done; `state` is the step that comes next.
+CREATE TABLE erasures (
+    id TEXT PRIMARY KEY,
+    agent TEXT NOT NULL,
+    state TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    receipt TEXT NOT NULL DEFAULT '',
+    at TEXT NOT NULL,
+    ended_at TEXT
+) WITHOUT ROWID;
+CREATE INDEX erasures_open ON erasures (agent) WHERE ended_at IS NULL;
+-- Salted hashes of what was erased: no import, replay or run of a task brings it back.
+CREATE TABLE denied (
+    digest TEXT PRIMARY KEY,
+    erasure TEXT NOT NULL
+) WITHOUT ROWID;
+-- Files that pagemind wrote for an agent outside its folder: exports, traces, pictures.
+CREATE TABLE made_files (
+    path TEXT PRIMARY KEY,
+    agent TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX made_files_agent ON made_files (agent);
+"""
+
 HOME = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE agents (
@@ -180,7 +218,7 @@ CREATE TABLE archives (
     embedding TEXT NOT NULL,
     created_at TEXT NOT NULL
 ) WITHOUT ROWID;
-{_LEDGER}{_OF_TASKS}{_AWAKE}{_TOGETHER}"""
+{_LEDGER}{_OF_TASKS}{_AWAKE}{_TOGETHER}{_TRUST}"""
 
 # From version n to n + 1: statements run in one transaction after an automatic backup.
 HOME_MIGRATIONS: dict[int, str] = {
@@ -196,4 +234,5 @@ DROP TABLE schedules;
 DROP TABLE ledgers;
 DROP TABLE shared_blocks;
 {_OF_TASKS}{_AWAKE}{_TOGETHER}""",
+    3: _TRUST,
 }
