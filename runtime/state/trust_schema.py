@@ -1,0 +1,30 @@
+"""The table of state.db that came with version 4, and of home.db: the audit log (state/audit.py).
+The same in a new file and in one that is brought up; see schema.py.
+
+It holds ids and keyed hashes, no content. Nothing ever changes or deletes a row: not a move of the
+time machine, not an erasure.
+"""
+
+# `hash` is that of the row and of `previous`, the hash of the row before: a chain. `digest` is a
+# keyed hash of what was written, "" where nothing was.
+AUDIT = """
+CREATE TABLE audit (
+    number INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    op TEXT NOT NULL,
+    target TEXT NOT NULL,
+    version INTEGER NOT NULL DEFAULT 0,
+    by TEXT NOT NULL,
+    trust INTEGER NOT NULL DEFAULT 100,
+    digest TEXT NOT NULL DEFAULT '',
+    detail TEXT NOT NULL DEFAULT '{}',
+    previous TEXT NOT NULL,
+    hash TEXT NOT NULL
+);
+"""
+
+# From version 3. Summaries were made only from rows at or above their own trust (design D4), and
+# yet said the least trust of the pages that they stand for.
+FROM_3 = f"""{AUDIT}
+UPDATE summaries SET trust = max(trust, 60);
+"""
