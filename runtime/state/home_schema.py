@@ -166,7 +166,8 @@ CREATE TABLE agent_chains (
 
 # What is erased, and what proves it (state/erasures.py, state/denied.py, state/audit.py).
 # The home's own chain, AUDIT, holds what outlives an agent.
-_TRUST = f"""{AUDIT}-- The last row of each agent's chain that the home has seen: a chain that is shorter was cut.
+_TRUST = f"""{AUDIT}-- The last row of each agent's chain that the home has seen: a shorter
+-- chain was cut.
 CREATE TABLE audit_heads (
     agent TEXT PRIMARY KEY,
     number INTEGER NOT NULL,
