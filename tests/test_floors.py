@@ -50,7 +50,7 @@ FLOORS: dict[int, str] = {
           record_services boot reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer
           reviewing
-          skill_answers awake http mcp_server""",
+          skill_answers awake http mcp_server erasure""",
     8: "cli demo testing",
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names.split()}
