@@ -134,6 +134,15 @@ def _settle_in(state: State, agent_id: str, source: Registered, tables: bool) ->
     """The copy is an agent of its own."""
     state.database.set_meta("agent_id", agent_id)
     state.database.set_meta("forked_from", source.id)
+    head = state.audit.head()
+    state.audit.restart(
+        "forked",
+        source.id,
+        by="user",
+        number=head.number,
+        hash=head.hash,
+        seq=state.journal.last_seq,
+    )
     state.database.set_meta("reembedding", "")  # half-made tables were not copied
     no_copy_waits(state)
     state.history.copy_steps()

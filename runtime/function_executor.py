@@ -40,6 +40,7 @@ from pagemind.runtime.message import (
 from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.settings import OWN_RESULT_TRUST, TOOL_MEGABYTES, WORLD_RESULT_TRUST
 from pagemind.runtime.state.accesses import Accesses
+from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.tool import (
@@ -89,6 +90,7 @@ class FunctionExecutor:
         self._database = database
         self._clock = clock
         self._accesses = Accesses(database, clock)
+        self._audit = Audit(database, clock)
         self._approvals = approvals
         self._said_in = said_in
         self._blobs = blobs
@@ -255,10 +257,13 @@ class FunctionExecutor:
                 f"{tool.name} asks a person before each call, and nobody is there",
                 hint="give the agent a person, or the call a consent",
             )
-        self._heed(tool, consent)
+        self._heed(tool, consent, context.turn)
 
-    def _heed(self, tool: Tool, consent: Consent) -> None:
-        """Raises _NotRun for a refusal."""
+    def _heed(self, tool: Tool, consent: Consent, turn: int) -> None:
+        """Raises _NotRun for a refusal. Either answer stands in the audit log."""
+        op = "call approved" if consent.allowed else "call refused"
+        always = consent.allowed and consent.always
+        self._audit.add(op, tool.name, by="user", turn=turn, effect=tool.effect, always=always)
         if not consent.allowed:
             reason = f": {consent.reason}" if consent.reason else ""
             raise _NotRun(f"{tool.name} was not run: a person declined it{reason}")
@@ -283,7 +288,7 @@ class FunctionExecutor:
             raise _NotRun(why)
         if terms.rule != "ask" or tool.name in self._always:
             return
-        self._heed(tool, consent or self._ask(tool, call, context))
+        self._heed(tool, consent or self._ask(tool, call, context), context.turn)
 
     def _ask(self, tool: Tool, call: ToolCall, context: ToolContext) -> Consent:
         request = _request(tool, call.id, call.parsed(), context)

@@ -30,6 +30,11 @@ from pagemind.runtime.view import View
 from pagemind.runtime.when import parse_span
 
 _MESSAGE = re.compile(r"[mM]?(\d{1,18})")
+_AUDITED: dict[Kind, str] = {
+    "rewind": "rewound",
+    "undo": "turns undone",
+    "bring back": "brought back",
+}
 _PERSON = "user"  # whoever rewinds is a person, and is the author of what is put back
 
 
@@ -235,6 +240,14 @@ class TimeMachine:
         others = self._shared_since(before)
         blocks = self._shown(before)
         state.history.take_up(epoch, reason, blocks)
+        state.audit.add(
+            _AUDITED[kind],
+            f"m{at}",
+            by=_PERSON,
+            before=f"m{before}",
+            line=lines.current,
+            from_line=from_line,
+        )
         newest = state.history.epoch()
         assert newest is not None
         state.pages.close_directories(self._count, line=lines.current, epoch=newest.epoch)

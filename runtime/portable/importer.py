@@ -19,6 +19,7 @@ from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.errors import AgentExists, BadExport, PagemindError, StorageError, UserError
 from pagemind.runtime.function_executor import ONCE
 from pagemind.runtime.made_of import zone_of
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.model import Embedder, EmbeddingIdentity
 from pagemind.runtime.naming import checked_name
 from pagemind.runtime.outbox import Tier
@@ -38,6 +39,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.store import TIERS, TierStore
 from pagemind.runtime.written_path import expanded
 
+_TRUST = TRUST["import"]
 EmbedderOf = Callable[[AgentDefinition], Embedder | None]
 
 
@@ -135,6 +137,11 @@ class _Import:
         self._notes += reaches(json.loads(self._stored))
         self._notes += [f"left out by the export: {each}" for each in self._manifest.left_out]
 
+    @property
+    def _sha256(self) -> str:
+        """Of the manifest, which has those of all else: what the audit log knows the file by."""
+        return hashlib.sha256(self._manifest.to_bytes()).hexdigest()
+
     # --- a new agent ----------------------------------------------------------------------------
 
     def make(self, agent_id: str, folder: Path, name: str, unpacked: Path) -> None:
@@ -172,6 +179,7 @@ class _Import:
             self._home.add(agent_id, name, manifest.agent.definition, manifest.agent.model)
         except AgentExists:  # made meanwhile
             raise _exists(name) from None
+        self._home.audit.add("imported", agent_id, by="user", trust=_TRUST, file=self._sha256)
 
     def _finish(self, state: State) -> None:
         """Inside the transaction: what is no table, trust, and whether all of it is an agent."""
@@ -188,6 +196,14 @@ class _Import:
         if "lineage" not in self._manifest.tables:
             state.lineage.fill()  # the file is older than that table
         check(state, str(self._path))
+        state.audit.add(
+            "imported",
+            self._sha256,
+            by="user",
+            trust=_TRUST,
+            messages=state.journal.count(),
+            records=state.passages.count(),
+        )
         if lowered := lower(database, untrusted=self._untrusted):
             why = "as asked" if self._untrusted else "they were higher than their origin allows"
             self._notes.append(f"trust of {lowered:,} rows was lowered: {why}")
@@ -275,7 +291,11 @@ class _Import:
                 state.database.take()
                 self._blobs(folder)  # more of them than messages name do no harm
                 self._apply(state, target.name)
-                self._home.set_definition(target.id, self._manifest.agent.definition)
+                with self._home.database.transaction():
+                    self._home.set_definition(target.id, self._manifest.agent.definition)
+                    self._home.audit.add(
+                        "imported", target.id, by="user", trust=_TRUST, file=self._sha256
+                    )
                 try:
                     self._vectors(state, target.name)
                 except BadExport as error:  # the agent has all the rest by now

@@ -58,6 +58,7 @@ META_LEFT_OUT = frozenset(
         "accepted",
         "agent_id",
         "approval",
+        "audit_key",
         "definition",
         "embedding",
         "imported",

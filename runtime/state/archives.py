@@ -71,6 +71,7 @@ class ArchiveRegistry:
                 "INSERT INTO archives VALUES (?,?,?,?,?)",
                 (id, name, folded(name), embedding, rfc3339(self._clock.now())),
             )
+            self._home.audit.add("archive made", id, by="user")
         return self.find(name)
 
     def set_embedding(self, id: str, embedding: str) -> None:
@@ -78,10 +79,13 @@ class ArchiveRegistry:
 
     def remove(self, archive: RegisteredArchive) -> None:
         """Delete an archive: the registry first, so that what is listed can be opened."""
-        self._folders.remove(
-            archive.id,
-            lambda: self._db.write("DELETE FROM archives WHERE id = ?", (archive.id,)),
-        )
+
+        def unregister() -> None:
+            with self._db.transaction():
+                self._db.write("DELETE FROM archives WHERE id = ?", (archive.id,))
+                self._home.audit.gone("archive removed", archive.id, by="user")
+
+        self._folders.remove(archive.id, unregister)
 
     def sweep(self) -> None:
         """Remove folders of archives that were never finished or already deleted."""

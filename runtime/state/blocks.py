@@ -1,4 +1,5 @@
-"""Blocks of core memory on disk: the current value and every version with author and reason."""
+"""Blocks of core memory on disk: the current value and every version with author and reason, each
+with its row in the audit log."""
 
 import json
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from datetime import datetime
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.core_memory import Block
 from pagemind.runtime.message import TRUST, Origin
+from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.database import Database
 
 SHARED = "shared_blocks"  # the meta key: which blocks are copies of a version of a shared one
@@ -30,6 +32,7 @@ class Blocks:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self._audit = Audit(database, clock)
 
     def all(self) -> list[Block]:
         return [
@@ -81,6 +84,7 @@ class Blocks:
         self, block: Block, *, author: str, reason: str, seq: int, origin: Origin, trust: int | None
     ) -> None:
         """Store a new version. `block.version` must be the next one: a lost update is a fault."""
+        trust = TRUST[origin] if trust is None else trust
         with self._db.transaction():
             found = self._db.number("SELECT version FROM blocks WHERE label = ?", (block.label,))
             assert block.version == found + 1, f"{block.label}: {found} -> {block.version}"
@@ -111,8 +115,17 @@ class Blocks:
                     reason,
                     seq,
                     origin,
-                    TRUST[origin] if trust is None else trust,
+                    trust,
                 ),
+            )
+            self._audit.add(
+                "block written",
+                f"block:{block.label}",
+                version=block.version,
+                by=author,
+                trust=trust,
+                text=block.value,
+                seq=seq,
             )
 
     def versions_before(self, seq: int) -> dict[str, int]:

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, get_args
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.message import Origin
+from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.lines import NOW, on_line
 
@@ -71,6 +72,7 @@ class Changes:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self._audit = Audit(database, clock)
 
     def add(
         self,
@@ -139,12 +141,25 @@ class Changes:
     def settle(
         self, number: int, state: ChangeState, *, by: str, result: str = "", error: str = ""
     ) -> None:
-        """It is done, one way or another."""
-        self._db.write(
-            "UPDATE changes SET state = ?, result = ?, error = ?, decided_at = ?, decided_by = ?,"
-            f" decided_seq = {NOW} WHERE number = ?",
-            (state, result, error, rfc3339(self._clock.now()), by, number),
-        )
+        """It is done, one way or another. What was made or refused stands in the audit log."""
+        with self._db.transaction():
+            before = self.get(number)
+            self._db.write(
+                "UPDATE changes SET state = ?, result = ?, error = ?, decided_at = ?,"
+                f" decided_by = ?, decided_seq = {NOW} WHERE number = ?",
+                (state, result, error, rfc3339(self._clock.now()), by, number),
+            )
+            if before is not None and state in ("applied", "rejected"):
+                undone = before.state == "applied" and state == "rejected"
+                self._audit.add(
+                    f"change {'undone' if undone else state}",
+                    before.short_id,
+                    by=by,
+                    trust=before.trust,
+                    what=before.op,
+                    of=before.target,
+                    became=result,
+                )
 
     def failed(self, number: int, error: str, *, most: int) -> ChangeState:
         """One attempt more has failed; after `most` of them it is dead. What it is now."""

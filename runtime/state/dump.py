@@ -1,6 +1,7 @@
 """The rows of an agent's state as plain JSON values, and back: what a trace holds of an agent.
 
-LanceDB and its outbox are left out: they are derived. mark() tells cheaply whether the state is
+LanceDB and its outbox are left out: they are derived. So is the audit log: whoever is made from
+the rows begins its own. mark() tells cheaply whether the state is
 still what it was, the lines of pages that the idle improves apart.
 """
 
@@ -10,17 +11,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pagemind.runtime.errors import StorageError, UserError
+from pagemind.runtime.state.audit import KEY
 from pagemind.runtime.state.database import Database
 
+_LEFT_OUT = ("outbox", "audit")
 _GROWING = "messages turns epochs steps passages summaries inbox"  # the newest row tells
 
 
 def rows_of(database: Database, batch: int) -> Iterator[dict[str, Any]]:
     """`{"table", "columns", "rows"}`, at most `batch` rows each. Within one reading()."""
     for table in _tables(database):
-        if table == "outbox":
+        if table in _LEFT_OUT:
             continue
-        found = database.rows(f"SELECT * FROM {table}")
+        secret = f" WHERE key <> '{KEY}'" if table == "meta" else ""
+        found = database.rows(f"SELECT * FROM {table}{secret}")
         for start in range(0, len(found), batch):
             some = found[start : start + batch]
             yield {
@@ -36,7 +40,7 @@ def restore(database: Database, batches: Sequence[dict[str, Any]]) -> None:
     try:
         with database.transaction():
             database.write("PRAGMA defer_foreign_keys = ON")
-            for table in known - {"sqlite_sequence"}:
+            for table in known - {"sqlite_sequence", "audit"}:
                 database.write(f"DELETE FROM {table}")
             # Last: filling the other tables fills it, too.
             for batch in sorted(batches, key=lambda each: each["table"] == "sqlite_sequence"):

@@ -14,6 +14,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import AgentExists, HomeUnusable, UnknownAgent
 from pagemind.runtime.naming import folded, nearest
 from pagemind.runtime.state import home_schema
+from pagemind.runtime.state.audit_heads import AuditHeads, HomeAudit
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.folders import FolderLock, Folders
 
@@ -49,6 +50,8 @@ class Home:
             version=settings.HOME_SCHEMA,
             migrations=home_schema.HOME_MIGRATIONS,
         )
+        self.audit = HomeAudit(self.database, clock)
+        self.audit_heads = AuditHeads(self.database, clock)
         self._folders = Folders(path / "agents", self.database, "messages")
         self._swept = False
 
@@ -85,7 +88,9 @@ class Home:
             )
         )
 
-    def add(self, agent_id: str, name: str, definition: str, model: str) -> Registered:
+    def add(
+        self, agent_id: str, name: str, definition: str, model: str, *, by: str = "user"
+    ) -> Registered:
         """Register an agent whose folder is complete. Raises AgentExists."""
         now = rfc3339(self._clock.now())
         with self.database.transaction():
@@ -98,6 +103,7 @@ class Home:
                 "INSERT INTO agents VALUES (?,?,?,?,?,?,?)",
                 (agent_id, name, folded(name), definition, model, now, now),
             )
+            self.audit.add("agent made", agent_id, by=by)
         return self.find(name)
 
     def touch(self, agent_id: str) -> None:
@@ -114,10 +120,13 @@ class Home:
 
     def remove(self, agent: Registered) -> None:
         """Delete an agent: the registry first, so that what is listed can be opened."""
-        self._folders.remove(
-            agent.id,
-            lambda: self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,)),
-        )
+
+        def unregister() -> None:
+            with self.database.transaction():
+                self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,))
+                self.audit.gone("agent removed", agent.id, by="user")
+
+        self._folders.remove(agent.id, unregister)
 
     def sweep(self, *, again: bool = True) -> None:
         """Remove folders of agents that were never finished or already deleted; not `again` if

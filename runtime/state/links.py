@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import NotFound
+from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.lines import on_line
 
@@ -32,6 +33,7 @@ class Links:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self._audit = Audit(database, clock)
 
     def add(self, one: int, other: int, *, author: str, why: str = "", seq: int) -> bool:
         """Link two records; whether that is new. Raises NotFound for one that is not there, or
@@ -53,10 +55,14 @@ class Links:
                     "INSERT INTO links VALUES (?,?,?,?,?,?)",
                     (low, high, author, why, rfc3339(self._clock.now()), seq),
                 )
+                self._audit.add("linked", f"a{low}", by=author, to=f"a{high}", seq=seq)
         return known is None
 
-    def remove(self, one: int, other: int) -> None:
-        self._db.write("DELETE FROM links WHERE low = ? AND high = ?", tuple(sorted((one, other))))
+    def remove(self, one: int, other: int, *, by: str = "user") -> None:
+        low, high = sorted((one, other))
+        with self._db.transaction():
+            self._db.write("DELETE FROM links WHERE low = ? AND high = ?", (low, high))
+            self._audit.add("unlinked", f"a{low}", by=by, to=f"a{high}")
 
     def of(self, numbers: Sequence[int]) -> dict[int, list[Link]]:
         """The links of each record to others that are not retired, the oldest first."""

@@ -1,4 +1,5 @@
-"""Passages on disk: the current text and every version; deletion retires, erasure deletes."""
+"""Passages on disk: the current text and every version, which the audit log tells of; deletion
+retires, erasure deletes."""
 
 import hashlib
 import json
@@ -12,6 +13,7 @@ from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.message import Provenance, Status
 from pagemind.runtime.passage import Facets, Passage, RecordKind
 from pagemind.runtime.state import facet_columns
+from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.blocks import BlockVersion
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.lineage import Lineage
@@ -33,6 +35,7 @@ class Passages:
         self._db = database
         self._clock = clock
         self._lineage = Lineage(database, clock)
+        self._audit = Audit(database, clock)
 
     def insert(
         self,
@@ -113,7 +116,9 @@ class Passages:
                 ),
             )
             passage = replace(passage, number=number)
-            self._keep_version(passage, author, reason, seq)
+            waits = passage.provenance.status == "pending"
+            op = "quarantined" if waits else "inserted"
+            self._keep_version(passage, author, reason, seq, op)
             self._lineage.add(passage.short_id, provenance.sources, "from", seq=seq)
         return passage, True
 
@@ -153,7 +158,7 @@ class Passages:
                 updated_at=self._clock.now(),
             )
             self._update(changed)
-            self._keep_version(changed, author, reason, seq)
+            self._keep_version(changed, author, reason, seq, _what_edit(found, changed))
         return changed
 
     def set_status(
@@ -180,7 +185,11 @@ class Passages:
                 provenance=replace(found.provenance, status=status),
             )
             self._update(changed)
-            self._keep_version(changed, author, reason, seq)
+            waited = found.provenance.status == "pending"
+            op = {"retired": "retired", "pending": "quarantined"}.get(
+                status, "released" if waited else "restored"
+            )
+            self._keep_version(changed, author, reason, seq, op)
         return changed
 
     def changed_since(self, seq: int) -> list[int]:
@@ -216,7 +225,7 @@ class Passages:
                 (number, before),
             )
             self._update(then)
-            self._keep_version(then, author, reason, seq)
+            self._keep_version(then, author, reason, seq, "taken back")
         return now, then, str(by["author"]) if by else ""
 
     def _update(self, passage: Passage) -> None:
@@ -239,7 +248,7 @@ class Passages:
             ),
         )
 
-    def _keep_version(self, passage: Passage, author: str, reason: str, seq: int) -> None:
+    def _keep_version(self, passage: Passage, author: str, reason: str, seq: int, op: str) -> None:
         assert passage.updated_at is not None
         self._db.write(
             "INSERT INTO passage_versions VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -258,10 +267,26 @@ class Passages:
                 facet_columns.facets_json(passage.facets),
             ),
         )
-        op = "delete" if passage.provenance.status == "retired" else "put"
+        to_do = "delete" if passage.provenance.status == "retired" else "put"
         self._db.write(
             "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('archival', ?, ?)",
-            (passage.number, op),
+            (passage.number, to_do),
+        )
+        told = dict[str, Any]()
+        if passage.facets.kind != "note":
+            told["kind"] = passage.facets.kind
+        if op == "superseded":
+            told["by_record"] = f"a{passage.facets.superseded_by}"
+        self._audit.add(
+            op,
+            passage.short_id,
+            version=passage.version,
+            by=author,
+            trust=passage.provenance.trust,
+            text=passage.text,
+            seq=seq,
+            status=passage.provenance.status,
+            **told,
         )
 
     def get(self, numbers: Sequence[int]) -> dict[int, Passage]:
@@ -415,6 +440,12 @@ class Passages:
                 "SELECT * FROM passage_versions WHERE number = ? ORDER BY version", (number,)
             )
         ]
+
+
+def _what_edit(before: Passage, after: Passage) -> str:
+    """What an edit is to the audit log."""
+    taken = after.facets.superseded_by not in (None, before.facets.superseded_by)
+    return "superseded" if taken else "edited"
 
 
 def _of(kind: RecordKind | None) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import NotFound, SharedBlockExists
-from pagemind.runtime.message import Origin
+from pagemind.runtime.message import TRUST, Origin
 from pagemind.runtime.naming import nearest
+from pagemind.runtime.state.audit_heads import HomeAudit
 from pagemind.runtime.state.blocks import BlockVersion
 from pagemind.runtime.state.database import Database, Row
 
@@ -39,6 +40,7 @@ class SharedBlocks:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
+        self._audit = HomeAudit(database, clock)
 
     def all(self) -> list[SharedBlock]:
         """Every one, by name."""
@@ -105,6 +107,14 @@ class SharedBlocks:
             "INSERT INTO shared_block_versions VALUES (?,?,?,?,?,?,?)",
             (name, version, value, rfc3339(self._clock.now()), author, reason, origin),
         )
+        self._audit.add(
+            "shared block written",
+            f"block:{name}",
+            version=version,
+            by=author,
+            trust=TRUST[origin],
+            text=value,
+        )
 
     def describe(
         self, name: str, *, limit: int | None = None, description: str | None = None
@@ -135,6 +145,7 @@ class SharedBlocks:
         with self._db.transaction():
             self._db.write("DELETE FROM shared_blocks WHERE name = ?", (name,))
             self._db.write("DELETE FROM shared_block_versions WHERE name = ?", (name,))
+            self._audit.add("shared block removed", f"block:{name}", by="user")
 
 
 _NOW = (

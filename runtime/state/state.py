@@ -7,6 +7,7 @@ from pagemind.runtime import settings
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.state import schema
 from pagemind.runtime.state.accesses import Accesses
+from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.blocks import Blocks
 from pagemind.runtime.state.changes import Changes
@@ -42,6 +43,7 @@ class State:
             migrations=schema.STATE_MIGRATIONS,
             read_only=read_only,
         )
+        self.audit = Audit(self.database, clock)
         self.journal = Journal(self.database, clock)
         self.blocks = Blocks(self.database, clock)
         self.passages = Passages(self.database, clock)

@@ -2,13 +2,13 @@
 The same in a new file and in one that is brought up; see schema.py.
 
 It holds ids and keyed hashes, no content. Nothing ever changes or deletes a row: not a move of the
-time machine, not an erasure.
+time machine, not an erasure. Two triggers see to it; who works around them is found by the hashes.
 """
 
 # `hash` is that of the row and of `previous`, the hash of the row before: a chain. `digest` is a
 # keyed hash of what was written, "" where nothing was.
-AUDIT = """
-CREATE TABLE audit (
+AUDIT_STATEMENTS = (
+    """CREATE TABLE audit (
     number INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     op TEXT NOT NULL,
@@ -20,8 +20,13 @@ CREATE TABLE audit (
     detail TEXT NOT NULL DEFAULT '{}',
     previous TEXT NOT NULL,
     hash TEXT NOT NULL
-);
-"""
+)""",
+    """CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'a row of the audit log is never changed'); END""",
+    """CREATE TRIGGER audit_kept BEFORE DELETE ON audit
+BEGIN SELECT RAISE(ABORT, 'a row of the audit log is never deleted'); END""",
+)
+AUDIT = "".join(f"{statement};\n" for statement in AUDIT_STATEMENTS)
 
 # From version 3. Summaries were made only from rows at or above their own trust (design D4), and
 # yet said the least trust of the pages that they stand for.

@@ -137,6 +137,15 @@ class Taking:
             self._state.database.set_meta("conversations", str(self._conversation))
             self._pager.close()
             self.done.pages = self._pager.written
+        self._state.audit.add(
+            "imported",
+            self._source,
+            by="user",
+            trust=self._made.trust,
+            text=self._made.detail,
+            messages=self.done.messages,
+            records=self.done.passages,
+        )
         return self.done
 
     def _left(self, left: Left) -> None:
