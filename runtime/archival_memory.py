@@ -21,6 +21,7 @@ from pagemind.runtime.settings import NEAR_ASKS, NEAR_DUPLICATE, PASSAGE_CHARS, 
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import FULL, untrusted
 from pagemind.runtime.wording import contradicts
 
 # What has a shelf and functions of its own: as a passage it would be changed past their rules.
@@ -53,7 +54,9 @@ def check_length(text: str) -> None:
 
 class ArchivalMemory:
     """Passages written on behalf of `author`: the model by default. What `sight` does not see is
-    not there. `like` finds where a scope is inferred from; without it, `search`."""
+    not there. `like` finds where a scope is inferred from; without it, `search`. `trust` is that of
+    the step that writes: what it wrote with something untrusted in view waits for a person, unless
+    such things are stored as they are (`stores`)."""
 
     def __init__(
         self,
@@ -67,6 +70,8 @@ class ArchivalMemory:
         near: Callable[[str], list[tuple[str, float]]] | None = None,
         sight: Sight = EVERYTHING,
         like: Searching | None = None,
+        trust: Callable[[], int] = lambda: FULL,
+        stores: bool = False,
     ) -> None:
         self._state = state
         self._search = search
@@ -77,6 +82,8 @@ class ArchivalMemory:
         self._near = near
         self.sight = sight
         self._like = like or search
+        self._trust = trust
+        self._stores = stores
 
     def for_person(self, document: str = "") -> "ArchivalMemory":
         """The same memory, written by a person: their own words, or pieces of a named document."""
@@ -151,6 +158,8 @@ class ArchivalMemory:
         check_importance(importance)
         tags = each_once(tags)
         facets = keeping.facets(self._place(text, tags, keeping), self._state.clock.now())
+        trust = min(TRUST[self._origin], self._trust())
+        waits = self._author == "model" and untrusted(trust) and not self._stores
         stored = self._state.passages.insert(
             text,
             tags=tags,
@@ -160,7 +169,8 @@ class ArchivalMemory:
             provenance=Provenance(
                 self._origin,
                 self._detail,
-                TRUST[self._origin],
+                trust,
+                "pending" if waits else "active",
                 sources=sources_now(self._state) if self._author == "model" else (),
             ),
             author=self._author,

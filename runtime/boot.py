@@ -15,6 +15,7 @@ from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.earlier import Earlier
 from pagemind.runtime.errand import Teamwork
 from pagemind.runtime.function_executor import FunctionExecutor
+from pagemind.runtime.gate import Gate
 from pagemind.runtime.gist_writer import GistWriter
 from pagemind.runtime.loop import Loop
 from pagemind.runtime.made_of import core_of, registry_of, tools_cost, zone_of
@@ -50,6 +51,7 @@ from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.sleep.room import worker_of
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import StepTrust
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.telling import Telling
 from pagemind.runtime.tiers.search import Search, TierSearch
@@ -100,6 +102,8 @@ def boot(
     schemas = registry.schemas()
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
+    context.core_trust = state.blocks.least_trust
+    step_trust = StepTrust()
     context.cache_key = cache_key(agent_id)
 
     # How large its window is: what the definition says, the model, or a stated default.
@@ -145,7 +149,7 @@ def boot(
     def scopes() -> list[str]:
         return [each for each in state.passages.scopes() if seen(each, sight.readable)]
 
-    editor = CoreEditor(state, core, shared=copies)
+    editor = CoreEditor(state, core, shared=copies, step_trust=step_trust)
     may = Permitted(definition.memory)
     records = record_services(
         state,
@@ -154,7 +158,7 @@ def boot(
         search=deepened(passages, scopes),
         like=passages,
         sight=sight,
-        trust=context.min_trust,
+        trust=step_trust,
         written=written,
     )
 
@@ -271,6 +275,7 @@ def boot(
         monotonic=clock.monotonic,
     )
     approvals = Approvals(state.database, queue_manager)
+    gate = Gate(definition.trust, context, queue_manager)
     loop = Loop(
         state=state,
         caller=caller,
@@ -282,9 +287,12 @@ def boot(
             approvals=approvals,
             said_in=state.journal.of_turn,
             blobs=state.blobs,
+            gate=gate,
         ),
         tool_context=tool_context,
         approvals=approvals,
+        gate=gate,
+        step_trust=step_trust,
         heartbeat=protocol == "heartbeat",
         day_budget=definition.budget.day_usd,
         spent_beside=lambda since: spent_beside(since, ""),

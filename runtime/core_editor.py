@@ -10,11 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from pagemind.runtime.core_memory import Block, CoreMemory
-from pagemind.runtime.errors import EditMismatch, NotFound
-from pagemind.runtime.message import Message, Origin, Provenance, Text, clean_text
+from pagemind.runtime.errors import EditMismatch, NotFound, ToolFailed
+from pagemind.runtime.message import TRUST, Message, Origin, Provenance, Text, clean_text
 from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import StepTrust
 from pagemind.runtime.template import load
 
 _REASON = 60  # characters of a path, in the history of a block
@@ -35,6 +36,7 @@ class CoreEditor:
         trust: int | None = None,
         tell: Callable[[Message], object] | None = None,
         shared: SharedCopies | None = None,
+        step_trust: StepTrust | None = None,
     ) -> None:
         self._state = state
         self._shared = shared
@@ -43,6 +45,7 @@ class CoreEditor:
         self._origin: Origin = origin
         self._trust = trust
         self._tell = tell
+        self._step_trust = step_trust or StepTrust()
 
     def labels(self) -> list[str]:
         return self._core.labels()
@@ -152,6 +155,9 @@ class CoreEditor:
             return self._save(changed, reason)
 
     def _save(self, block: Block, reason: str) -> str:
+        if self._step_trust.tainted:
+            raise ToolFailed("text from outside was in view: core memory is not written then")
+        trust = self._step_trust() if self._trust is None else self._trust
         database = self._state.database
         with database.transaction():
             self._state.blocks.save(
@@ -160,7 +166,7 @@ class CoreEditor:
                 reason=reason,
                 seq=self._state.journal.last_seq,
                 origin=self._origin,
-                trust=self._trust,
+                trust=min(TRUST[self._origin], trust),
             )
             if self._author == "model":
                 self._state.lineage.add(

@@ -50,7 +50,14 @@ from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefin
 from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand
 from pagemind.runtime.interpolation import resolve_all
 from pagemind.runtime.mcp_use import ServerUse, read_servers
-from pagemind.runtime.memory_bounds import Forgetting, HomeScope, Scopes, fault_of, sight_of
+from pagemind.runtime.memory_bounds import (
+    Duration,
+    Forgetting,
+    HomeScope,
+    Scopes,
+    fault_of,
+    sight_of,
+)
 from pagemind.runtime.memory_kinds import MemoryKinds
 from pagemind.runtime.naming import folded
 from pagemind.runtime.profile import Profile
@@ -58,6 +65,7 @@ from pagemind.runtime.scope import ROOT
 from pagemind.runtime.sight import Sight
 from pagemind.runtime.template import Template, available, load
 from pagemind.runtime.tool_use import ToolUse, entry_fault, read_uses
+from pagemind.runtime.trust_terms import TrustTerms
 from pagemind.runtime.written_path import expanded
 from pagemind.runtime.yaml_reader import Document
 
@@ -127,6 +135,8 @@ class AgentDefinition(Section):
     schedules: tuple[TimerSpec, ...] = ()
     inbox: Words | None = None
     sleep: Annotated[Sleeping, BeforeValidator(read_sleep)] = Sleeping()
+    trust: TrustTerms = TrustTerms()
+    keep: Duration | None = None  # what is older is erased
     budget: Budget = Budget()
     limits: Limits = Limits()
     local_only: bool = False

@@ -31,6 +31,14 @@ class Entry:
     def seq(self) -> int:
         return self.message.seq
 
+    @property
+    def tells(self) -> bool:
+        """Whether what it says can be read: a handle or a reference says nothing of it."""
+        form = self.view.form
+        return form in ("full", "excerpt", "reading") and (
+            self.message.kind != "reading" or form == "reading"
+        )
+
 
 class FifoQueue:
     """Resident messages in order of seq."""
@@ -47,6 +55,11 @@ class FifoQueue:
 
     def __contains__(self, seq: int) -> bool:
         return seq in self._entries
+
+    def shows(self, seq: int) -> bool:
+        """Whether a message is here and not set aside."""
+        entry = self._entries.get(seq)
+        return entry is not None and entry.view.form != "aside"
 
     @property
     def tokens(self) -> int:

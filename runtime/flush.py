@@ -33,6 +33,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.summarizer import Summarised, Summarizer
 from pagemind.runtime.trace import Observer, TraceEvent
 from pagemind.runtime.usual_words import UsualWords
@@ -182,7 +183,7 @@ class Flusher:
                     covers_last=out.queue_start - 1,
                     rung=made.rung,
                     author=made.author,
-                    trust=min((p.trust for p in pages), default=100),
+                    trust=self._summary_trust(out.gone, summary),
                 )
             epoch = self._record(
                 reason,
@@ -305,6 +306,8 @@ class Flusher:
         """Stage 0: results of finished turns become handles, readings become their references,
         notices go. Nothing that was said is touched."""
         message = entry.message
+        if entry.view.form == "aside":
+            return entry
         if message.kind == "notice":
             return self._show(message, View("gone"), entry.pause)
         running = event_seq is not None and message.seq > event_seq
@@ -334,7 +337,9 @@ class Flusher:
             end = runs[at + 1][0].first_seq if at + 1 < len(runs) else queue_start
             messages = [m for g in run for m in g.messages if m.kind not in ("notice", "reading")]
             times = [m.recorded_at for g in run for m in g.messages if m.recorded_at is not None]
-            texts = [m.text for m in messages if m.role != "tool"]
+            texts = [
+                m.text for m in messages if m.role != "tool" and not untrusted(m.provenance.trust)
+            ]
             words = keywords(texts, rarity=self._usual.weight)
             number += 1
             pages.append(
@@ -372,6 +377,13 @@ class Flusher:
         data = {"rung": made.rung, "tokens": self._count(made.text)}
         self._tell(TraceEvent("summarised", data))
         return made
+
+    def _summary_trust(self, gone: Sequence[Entry], before: int | None) -> int:
+        """The least trust of what the summary was made from: what is untrusted is only counted."""
+        old = self._state.pages.summary(before)
+        trusts = [e.message.provenance.trust for e in gone]
+        read = [trust for trust in trusts if not untrusted(trust)]
+        return min([*read, old.trust if old is not None else 100])
 
     def _held_after(self, gone: Sequence[Entry], event_seq: int | None) -> Entry | None:
         """The running turn's event stays shown although its page is written."""

@@ -27,8 +27,8 @@ from pagemind.runtime.errors import (
     ToolError,
     ToolFailed,
 )
+from pagemind.runtime.gate import Gate, Verdict
 from pagemind.runtime.message import (
-    TRUST,
     Blob,
     Message,
     Part,
@@ -43,6 +43,7 @@ from pagemind.runtime.state.accesses import Accesses
 from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.database import Database
+from pagemind.runtime.step_trust import FULL
 from pagemind.runtime.tool import (
     Tool,
     ToolContext,
@@ -54,6 +55,7 @@ from pagemind.runtime.tool import (
 from pagemind.runtime.turn_rules import missing, refusal, terms_of
 
 _log = logging.getLogger("pagemind.tools")
+_ALLOWED = Verdict("allow")
 ONCE = "called "  # the beginning of the keys under which answers of calls by hand are kept
 
 
@@ -66,6 +68,7 @@ class Outcome:
     error: str | None
     ms: float
     speech: str | None = None
+    trust: int = FULL  # of what came in by it, whoever asked
 
 
 class _NotRun(ToolFailed):
@@ -85,6 +88,7 @@ class FunctionExecutor:
         approvals: Approvals | None = None,
         said_in: Callable[[int], Sequence[Message]] = lambda turn: (),
         blobs: Blobs | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._registry = registry
         self._database = database
@@ -94,6 +98,7 @@ class FunctionExecutor:
         self._approvals = approvals
         self._said_in = said_in
         self._blobs = blobs
+        self._gate = gate
         self._ruled = any(terms_of(tool).ruled for tool in registry)
         self._always: set[str] = set()  # a person consented once and for all
 
@@ -150,7 +155,7 @@ class FunctionExecutor:
             except BaseException as fault:
                 # Stopped while somebody was asked: the call surely was not run.
                 why = ToolResult(f"{call.name} was not run: {_why_not_asked(fault)}")
-                stored = store(self._message(call, why, note, tool, ok=False, ran=False))
+                stored = store(self._message(call, why, note, tool, context, ok=False, ran=False))
                 self._answered()
                 raise
             begun = tool
@@ -158,10 +163,10 @@ class FunctionExecutor:
                 context = _prepared(tool, context, arguments)
                 with self._database.transaction():
                     result = self._run(tool, context, arguments)
-                    stored = store(self._message(call, result, note, tool, ok=True))
+                    stored = store(self._message(call, result, note, tool, context, ok=True))
             else:
                 result = self._run(tool, context, arguments)
-                message = self._message(call, result, note, tool, ok=True)
+                message = self._message(call, result, note, tool, context, ok=True)
                 if result.shown:
                     with self._database.transaction():
                         stored = store(message)
@@ -181,9 +186,11 @@ class FunctionExecutor:
             error = f"{call.name} failed: {type(fault).__name__}: {fault}"
         if stored is None:
             failed = ToolResult(error or "")
-            stored = store(self._message(call, failed, note, begun, ok=False, ran=ran))
+            stored = store(self._message(call, failed, note, begun, context, ok=False, ran=ran))
         ms = (self._clock.monotonic() - started) * 1000
-        return Outcome(stored, error is None, error, ms, result.speech if error is None else None)
+        trust = _came_in(begun, result) if ran else FULL
+        speech = result.speech if error is None else None
+        return Outcome(stored, error is None, error, ms, speech, trust)
 
     def call(
         self,
@@ -286,12 +293,23 @@ class FunctionExecutor:
             raise _NotRun(f"{tool.name} is not allowed for this agent")
         if self._ruled and (why := refusal(tool, self._registry, self._said_in(context.turn))):
             raise _NotRun(why)
-        if terms.rule != "ask" or tool.name in self._always:
+        if consent is not None:
+            self._heed(tool, consent, context.turn)
             return
-        self._heed(tool, consent or self._ask(tool, call, context), context.turn)
+        if tool.name in self._always:
+            return
+        verdict = _ALLOWED
+        if self._gate is not None:
+            verdict = self._gate.verdict(tool, call.parsed(), context)
+        if verdict.kind in ("refuse", "aside"):
+            raise _NotRun(verdict.why)
+        if terms.rule == "ask" or verdict.kind == "ask":
+            self._heed(tool, self._ask(tool, call, context, verdict.why), context.turn)
 
-    def _ask(self, tool: Tool, call: ToolCall, context: ToolContext) -> Consent:
+    def _ask(self, tool: Tool, call: ToolCall, context: ToolContext, why: str) -> Consent:
         request = _request(tool, call.id, call.parsed(), context)
+        if why:
+            request = replace(request, about="; ".join(filter(None, (request.about, why))))
         if self._approvals is not None:
             self._approvals.wait(request)
         consent = context.person.approve(request) if context.person is not None else None
@@ -327,6 +345,7 @@ class FunctionExecutor:
         result: ToolResult,
         note: str,
         tool: Tool | None,
+        context: ToolContext,
         *,
         ok: bool,
         ran: bool = True,
@@ -334,12 +353,10 @@ class FunctionExecutor:
         text = clean_text(result.text) or ("done" if ok else "failed")
         if note:
             text = f"{text}\n{note}"
-        outside = tool is not None and (tool.effect == "world" or tool.foreign)
-        trust = WORLD_RESULT_TRUST if outside else OWN_RESULT_TRUST
-        # What memory gives back is no better for having been in memory.
-        shown = [TRUST.get(hit.origin, 0) for hit in result.shown if hit.origin]
-        trust = min(trust, result.trust, *shown)
-        origin = Provenance("tool", call.name, trust) if ran else Provenance("runtime", NOT_RUN)
+        trust = _came_in(tool, result)
+        # Nor is what was asked for while something untrusted was in view: it may repeat that.
+        made = Provenance("tool" if ran else "runtime", call.name if ran else NOT_RUN)
+        origin = replace(made, trust=min(trust if ran else made.trust, context.trust))
         parts: tuple[Part, ...] = (Text(text),)
         if result.files and self._blobs is not None:
             keep = self._blobs.keep
@@ -358,6 +375,13 @@ class FunctionExecutor:
             ok=ok,
             reference=result.reference,
         )
+
+
+def _came_in(tool: Tool | None, result: ToolResult) -> int:
+    """How far a result is trusted: what memory gives back is no better for having been there."""
+    outside = tool is not None and (tool.effect == "world" or tool.foreign)
+    own = WORLD_RESULT_TRUST if outside else OWN_RESULT_TRUST
+    return min(own, result.trust, *(hit.trust for hit in result.shown))
 
 
 def _why_not_asked(fault: BaseException) -> str:

@@ -15,6 +15,7 @@ from pagemind.runtime.arguments import plain_arguments
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.function_executor import FunctionExecutor
+from pagemind.runtime.gate import Gate
 from pagemind.runtime.heartbeat import wants_heartbeat
 from pagemind.runtime.mend import mend
 from pagemind.runtime.message import (
@@ -33,6 +34,7 @@ from pagemind.runtime.person import Consent, Person, Unhurried
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.settings import EMPTY_RETRIES, MAX_CALLS, NUDGE_AT, REQUIRED_NUDGES
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import FULL, StepTrust
 from pagemind.runtime.template import load
 from pagemind.runtime.tool import ToolContext
 from pagemind.runtime.trace import Observer, TraceEvent
@@ -60,6 +62,8 @@ class Loop:
         executor: FunctionExecutor,
         tool_context: MakeContext,
         approvals: Approvals,
+        gate: Gate,
+        step_trust: StepTrust,
         heartbeat: bool,
         day_budget: float | None,
         spent_beside: Callable[[datetime], float],
@@ -71,6 +75,8 @@ class Loop:
         self._executor = executor
         self._tool_context = tool_context
         self.approvals = approvals
+        self._gate = gate
+        self._step_trust = step_trust
         self.person: Person | None = None  # who is there, for functions that ask
         self.shared: Container[object] = ()  # labels of blocks that others edit, too
         self.heartbeat = heartbeat
@@ -87,6 +93,7 @@ class Loop:
     ) -> StopReason:
         """Steps until one of them ends the turn; before them, with `consent`, the calls of which
         the first waited for it. Raises Cancelled, ModelError, LimitExceeded."""
+        self._gate.begin()
         if consent is None:
             self.approvals.lapse()
         elif stop := self._go_on(turn, observer, cancel, consent):
@@ -164,6 +171,7 @@ class Loop:
         consent: Consent | None = None,
     ) -> StopReason | None:
         spoke = False
+        self._step_trust.now = self._trust_of(calls)
         for at, call in enumerate(calls):
             cancel.check()
             if at and (stop := turn.stuck()):
@@ -177,6 +185,8 @@ class Loop:
                 turn.reasons.append(f"approval: {waits}")
                 return "approval"
             consent = None  # it was for one call
+        if self._gate.cleared():
+            return None
         if self.heartbeat and spoke and not any(map(wants_heartbeat, calls)):
             return self._answered(turn)
         if self.heartbeat and not any(map(wants_heartbeat, calls)):
@@ -184,6 +194,13 @@ class Loop:
             # models forget the flag and the person would get no answer.
             return self._answered(turn) if turn.texts else None
         return None
+
+    def _trust_of(self, calls: Sequence[ToolCall]) -> int:
+        """That of the reply that made these calls: they are the newest there is."""
+        opening, open_calls = self.approvals.open_calls()
+        known = {call.id for call in open_calls}
+        made = opening is not None and any(call.id in known for call in calls)
+        return opening.provenance.trust if opening is not None and made else 0
 
     def _answered(self, turn: Turn) -> StopReason | None:
         """The end of a turn, unless a function is left that it must have called."""
@@ -241,7 +258,12 @@ class Loop:
                 turn=turn.number,
                 conversation=turn.conversation,
                 speaker="assistant",
-                provenance=Provenance("model", self.caller.model.name, TRUST["model"]),
+                # No better than the worst of what it was made from (design D14).
+                provenance=Provenance(
+                    "model",
+                    self.caller.model.name,
+                    min(TRUST["model"], self._queue_manager.context.min_trust()),
+                ),
             ),
             step=step,
         )
@@ -282,10 +304,11 @@ class Loop:
 
         context = self._tool_context(call.id, turn.number)
         person = self.person and Unhurried(self.person, self._state.clock, turn.wait)
-        context = replace(context, person=person, cancel=cancel)
+        context = replace(context, person=person, cancel=cancel, trust=self._step_trust())
         outcome = self._executor.execute(
             call, context, store, cut_off=cut_off, note=note, consent=consent
         )
+        self._gate.brought(outcome.message.seq, outcome.trust)
         turn.message_ids.append(outcome.message.short_id)
         turn.record(
             CallRecord(call.id, call.name, call.parsed(), outcome.ok, outcome.error, outcome.ms)
@@ -326,6 +349,7 @@ class Loop:
         cancel: CancelToken | None,
     ) -> str:
         """Run a function by hand; see FunctionExecutor.call."""
+        self._step_trust.now = FULL
         context = replace(self._tool_context(once, 0), person=self.person, cancel=cancel)
         return self._executor.call(name, arguments, context, once=once, consent=consent)
 

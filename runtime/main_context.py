@@ -5,7 +5,7 @@ The order is a stable prefix: what changes rarely stands first, nothing volatile
 head, and prefetched memories stand inside the event's own message.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pagemind.runtime.core_memory import CoreMemory
@@ -46,6 +46,7 @@ class MainContext:
     queue: FifoQueue = field(default_factory=FifoQueue)
     held: Entry | None = None
     prefetch: Prefetched | None = None  # until the turn ends
+    core_trust: Callable[[], int] = lambda: 100  # the least of the blocks as they are shown
     cache_key: str = ""
     tools_cost: int | None = None  # tokens of the functions where they are not sent as schemas
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
@@ -107,7 +108,7 @@ class MainContext:
             )
         if self.held is not None:
             messages.append(self._with_prefetch(self.held))
-        messages.extend(self._with_prefetch(e) for e in self.queue if e.view.form != "gone")
+        messages.extend(self._with_prefetch(e) for e in self.queue if not e.view.hidden)
         core = self.core.render()
         event = max((n for n, m in enumerate(messages) if _is_event(m)), default=0)
         return ModelRequest(
@@ -132,11 +133,12 @@ class MainContext:
         return "\n".join([self.core.render(), self.head(), *(e.shown.text for e in entries)])
 
     def min_trust(self) -> int:
-        """The lowest trust of any text in the window."""
+        """The lowest trust of any text in the window. Summary and page table are made only from
+        what is trusted."""
         entries = [*self.queue, *([self.held] if self.held else [])]
-        resident = min((e.message.provenance.trust for e in entries), default=100)
+        resident = min((e.message.provenance.trust for e in entries if e.tells), default=100)
         prefetched = self.prefetch.trust if self.prefetch else 100
-        return min(resident, prefetched, self.pinned.trust)
+        return min(resident, prefetched, self.pinned.trust, self.core_trust())
 
     def said_in(self, turn: int) -> tuple[str, ...]:
         """The short ids of what stands here of a turn, the event among them."""
@@ -147,7 +149,7 @@ class MainContext:
         """Whether the message is shown whole now."""
         if self.held is not None and self.held.seq == seq:
             return True
-        return seq in self.queue
+        return self.queue.shows(seq)
 
     def in_view(self, seq: int) -> bool:
         """Whether the message can be read now: resident, or a copy of it pinned."""

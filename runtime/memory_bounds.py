@@ -39,6 +39,15 @@ def _several(value: Any) -> Any:
     return (value,) if isinstance(value, str) else value
 
 
+def _duration(written: str) -> str:
+    try:
+        ttl_of(written)
+    except UserError as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+    return written
+
+
+Duration = Annotated[Words, AfterValidator(_duration)]  # 90d, 12h
 ScopePath = Annotated[Words, AfterValidator(_path)]
 HomeScope = Annotated[Words, AfterValidator(_home)]
 _Paths = Annotated[tuple[ScopePath, ...], BeforeValidator(_several)]
@@ -58,7 +67,7 @@ class Forgetting(Section):
     `keep_importance`."""
 
     limits: dict[ScopePath, Whole] = Field(default_factory=dict)
-    cold_after: Words | None = None
+    cold_after: Duration | None = None
     keep_importance: Number = Field(default=settings.FORGET_KEEP_IMPORTANCE, ge=1, le=10)
 
     @field_validator("limits")
@@ -67,15 +76,6 @@ class Forgetting(Section):
         for scope, limit in value.items():
             if limit < 1:
                 raise ValueError(f"{scope} must hold at least 1, not {limit}")
-        return value
-
-    @field_validator("cold_after")
-    @classmethod
-    def _is_duration(cls, value: str | None) -> str | None:
-        try:
-            ttl_of(value)
-        except UserError as error:
-            raise ValueError(f"{error.message}; {error.hint}") from None
         return value
 
     @property

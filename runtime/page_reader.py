@@ -62,7 +62,8 @@ class PageReader:
         if not 1 <= part <= len(parts):
             only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
             raise ToolFailed(f"{target} has no part {part}; {only}")
-        return Reading(self._frame(target, part, parts), part, len(parts), None)
+        text = self._frame(target, part, parts)
+        return Reading(text, part, len(parts), None, self._trust(target))
 
     def part_with(self, page: str, message: str) -> int:
         """The part of a page in which the line of a message begins; 1 where it has none."""
@@ -146,6 +147,14 @@ class PageReader:
         return split(
             [line for message, _, _ in stored if (line := self.line(message))], limit, self._count
         )
+
+    def _trust(self, target: str) -> int:
+        """The least of what stands in it. A directory is made only from what is trusted."""
+        number = int(target[1:])
+        if target.startswith("m"):
+            return self._state.journal.get([number])[number].provenance.trust
+        page = self._state.pages.ever(number) if target.startswith("p") else None
+        return page.trust if page is not None else 100
 
     def listing(self, number: int) -> Sequence[Page]:
         """What stands in a directory; for 0 what is in none."""

@@ -71,7 +71,7 @@ class PassageReader:
             only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
             raise ToolFailed(f"{target} has no part {part}; {only}")
         text = f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
-        return Reading(text, part, len(parts), None)
+        return Reading(text, part, len(parts), None, passage.provenance.trust)
 
     def _readable(self, passage: Passage) -> bool:
         waits = passage.provenance.status == "pending" and self._sight.viewer is not None

@@ -14,7 +14,6 @@ from xml.sax.saxutils import quoteattr
 
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.main_context import Prefetched
-from pagemind.runtime.message import TRUST
 from pagemind.runtime.models.plain_talk import content
 from pagemind.runtime.services import Hit, SearchFilters, SearchResult, validity_of
 from pagemind.runtime.settings import (
@@ -125,7 +124,7 @@ class Prefetcher:
             seq,
             frame.fill(memories="\n".join(lines)).strip(),
             ids=tuple(hit.id for hit in placed),
-            trust=min(_trust(hit) for hit in placed),
+            trust=min(hit.trust for hit in placed),
         )
 
     def _found(
@@ -184,7 +183,7 @@ class Prefetcher:
         who = f" {_one_line(hit.speaker or hit.role)}:" if hit.tier == "recall" else ""
         true = validity_of(hit, self._zone)
         start, end = f"{hit.id}{when}{who} ", f" {true}" if true else ""
-        if _trust(hit) < SUMMARY_TRUST:
+        if hit.trust < SUMMARY_TRUST:
             source = quoteattr(_unfenced(_one_line(hit.source)[:_SOURCE_CHARS]))
             start, end = f'<data origin="{hit.origin}" source={source}>\n{start}', f"{end}\n</data>"
         room = tokens - self._count(start + end)
@@ -240,10 +239,6 @@ def _same(one: Hit, other: Hit) -> bool:
         return one.page is not None and one.page == other.page
     mine, its = content(one.text), content(other.text)
     return len(mine & its) >= PREFETCH_SAME * len(mine | its)
-
-
-def _trust(hit: Hit) -> int:
-    return TRUST.get(hit.origin, 0)
 
 
 def _plain(text: str) -> str:

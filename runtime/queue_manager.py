@@ -28,6 +28,7 @@ from pagemind.runtime.settings import (
     RESULTS_FRACTION,
 )
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.template import load
 from pagemind.runtime.trace import Observer, TraceEvent, ignore
@@ -173,7 +174,7 @@ class QueueManager:
             count=self._count,
             read=self._read,
         )
-        tokens = 0 if view.form == "gone" else counter.message(shown)
+        tokens = 0 if view.hidden else counter.message(shown)
         return Entry(message, shown, tokens, whole, view, pause)
 
     def hold(self, seq: int) -> None:
@@ -267,6 +268,8 @@ class QueueManager:
         return self._excerpted(entry, 0)
 
     def _excerpted(self, entry: Entry, limit: int) -> Entry | None:
+        if entry.view.form == "aside":
+            return None
         # A reading is only a reference: its excerpt would show the reference, so it becomes that.
         view = View("full") if entry.message.kind == "reading" else View("excerpt", limit)
         smaller = self._entry(entry.message, view, entry.pause)
@@ -284,6 +287,41 @@ class QueueManager:
             history.set_views({entry.seq: view}, since_step=history.last_step + 1)
             self._state.database.after_commit(follow)
         return smaller
+
+    # --- setting aside -----------------------------------------------------------------------
+
+    def set_aside(self) -> None:
+        """Take out of view every group in which something untrusted stands, and the memories before
+        the event; a line stands for each run of them. What a person said stays."""
+        context, history = self._context, self._state.history
+        entries = {entry.seq: entry for entry in context.queue}
+        runs: list[list[Entry]] = []
+        joined = False
+        for each in context.queue.groups():
+            own = [entries[message.seq] for message in each.messages]
+            if any(e.tells and untrusted(e.message.provenance.trust) for e in own):
+                runs[-1:] = [[*runs[-1], *own]] if joined else [*runs[-1:], own]
+                joined = True
+            else:
+                joined = joined and all(e.view.form == "gone" for e in own)
+        views = {
+            entry.seq: View("aside", 0 if at else run[-1].seq)
+            for run in runs
+            for at, entry in enumerate(run)
+        }
+        aside = [self._entry(entries[q].message, view, False) for q, view in views.items()]
+
+        def follow() -> None:
+            context.prefetch = None
+            for entry in aside:
+                context.queue.replace(entry)
+
+        with self._state.database.transaction():
+            if views:
+                history.set_views(views, since_step=history.last_step + 1)
+            self._state.database.after_commit(follow)
+        ids = [run[0].message.short_id for run in runs]
+        self.observer(TraceEvent("set_aside", {"first": ids, "messages": len(views)}))
 
     def _tighten(self, limit: int) -> None:
         """Shrink the largest resident messages until `paged` is at most `limit`.

@@ -37,7 +37,7 @@ def record_services(
     written: Callable[[], None],
 ) -> RecordServices:
     """`search` is the one that archival functions use, `like` one that asks no model; `trust` is
-    that of what stands in the window."""
+    that of the step that writes."""
     from pagemind.tools.skill_process import run_skills
 
     # An insert waits for no server: what is nearly the same only an embedder in the house tells.
@@ -45,7 +45,16 @@ def record_services(
     experience = TierSearch("archival", engine.seeing(sight.own))
     shelf = Shelf(state, engine, written)
     return RecordServices(
-        archival=ArchivalMemory(state, search, written=written, near=near, sight=sight, like=like),
+        archival=ArchivalMemory(
+            state,
+            search,
+            written=written,
+            near=near,
+            sight=sight,
+            like=like,
+            trust=trust,
+            stores=definition.trust.archival == "store",
+        ),
         episodes=Episodes(
             state, experience, written=written, makes=definition.memory.writes("episodic")
         ),

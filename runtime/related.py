@@ -97,6 +97,7 @@ def _hit(record: Passage, to: str) -> Hit:
         0.0,
         seq=record.seq,
         origin=record.provenance.origin,
+        trust=record.provenance.trust,
         source=record.provenance.detail,
         said_at=record.created_at,
         tags=record.tags,

@@ -54,6 +54,7 @@ class Hit:
     speaker: str = ""
     conversation: int = 0
     origin: str = ""
+    trust: int = 100
     source: str = ""
     said_at: datetime | None = None
     tags: tuple[str, ...] = ()
@@ -275,6 +276,7 @@ class Reading:
     part: int
     parts: int
     reference: dict[str, Any] | None
+    trust: int = 100  # the least of what stands in it
 
 
 @dataclass(frozen=True, slots=True)

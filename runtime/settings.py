@@ -36,6 +36,7 @@ IDLE_FLUSH = 0.90  # of flush: above it the flush runs after the reply, so that 
 SUMMARY_FRACTION = 0.15
 SUMMARY_GROWTH = 1.25  # how much longer than the last one a summary is taken to become
 SUMMARY_TRUST = 60  # rows below it (tools of the world, documents) are counted, not summarised
+HITS_OF_ONE_SOURCE = 5  # untrusted results of one source in a search: no source may fill it
 PAGE_TABLE_FRACTION = 0.12
 OWN_RESULT_TRUST = 80  # results of memory functions: the agent's own texts
 WORLD_RESULT_TRUST = 40  # results of everything else: below SUMMARY_TRUST

@@ -73,6 +73,7 @@ class ToolContext:
     now: Callable[[], Any]  # datetime in the agent's time zone
     result_tokens: int
     turn: int
+    trust: int = 100  # of the step that makes the call: the least of what was in its window
     call_id: str = ""
     reading_tokens: int = 0  # of one part of something that is read; 0: as result_tokens
     terms: "Terms | None" = None

@@ -14,6 +14,7 @@ turn_started
 ├── model_retrying           why, wait in seconds
 ├── tool_called              id, name, arguments
 ├── tool_returned            id, name, ok, ms, text
+├── set_aside                untrusted text that left the window: first ids, messages
 └── turn_ended               stop_reason
 
 gists_written, gists_failed and slept tell at the next turn's start what was done before it.
@@ -41,6 +42,7 @@ TraceKind = Literal[
     "model_retrying",
     "tool_called",
     "tool_returned",
+    "set_aside",  # first: where each run begins that left the window; messages: how many
     "turn_ended",
     "gists_written",  # ids of the pages that got a better line, and those asked about
     "gists_failed",

@@ -10,23 +10,30 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Literal
 
-from pagemind.runtime.message import Blob, Message, ToolCall
+from pagemind.runtime.message import Blob, Message, Provenance, Text, ToolCall
 from pagemind.runtime.settings import EXCERPT_MIN_TOKENS
 from pagemind.runtime.shorten import shorten, shorten_start
 from pagemind.runtime.template import load
 
 # full: as stored; excerpt: its start and end with a page_in handle; handle: one line;
-# reading: the text that a page_in reference stands for; gone: not shown (an old notice).
+# reading: the text that a page_in reference stands for; gone: not shown (an old notice); aside:
+# out of view for what it is, with a line in the place of the first of several.
 _LEAST_TOKENS = 12  # of arguments: what is shorter than a handle is no handle's business
-Form = Literal["full", "excerpt", "handle", "reading", "gone"]
+Form = Literal["full", "excerpt", "handle", "reading", "gone", "aside"]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a message is shown; `tokens` is the size limit of the form (0: the handle alone)."""
+    """How a message is shown; `tokens` is the size limit of the form (0: the handle alone). For
+    aside it is the last seq of what the line stands for, 0 where an earlier one's line does."""
 
     form: Form = "full"
     tokens: int = 0
+
+    @property
+    def hidden(self) -> bool:
+        """Whether nothing of it is sent."""
+        return self.form == "gone" or (self.form == "aside" and not self.tokens)
 
 
 def show(
@@ -41,6 +48,8 @@ def show(
 ) -> Message:
     """The message as the model sees it. `whole` is its full size in tokens; `read` gives the text
     of a reading. Assistant text goes back as it was produced, without a time."""
+    if view.form == "aside":
+        return _aside(message, view.tokens)
     text = message.text
     if view.form == "reading":
         text = read(message)
@@ -55,6 +64,22 @@ def show(
     if message.role != "assistant" and view.form != "handle":
         text = _stamp(message, pause, zone) + text
     return message if text == message.text else message.with_text(text)
+
+
+def _aside(first: Message, last: int) -> Message:
+    """A line for all that is set aside from one message to another: nothing of what they say."""
+    text = load("aside").fill(first=first.seq, last=last).strip() if last else ""
+    return Message(
+        "user",
+        (Text(text),) if text else (),
+        kind="notice",
+        seq=first.seq,
+        id=first.id,
+        turn=first.turn,
+        conversation=first.conversation,
+        speaker="pagemind",
+        provenance=Provenance("runtime", "aside"),
+    )
 
 
 def _stamp(message: Message, pause: bool, zone: tzinfo) -> str:

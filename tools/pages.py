@@ -27,8 +27,11 @@ def page_in(ctx: ToolContext, id: str, part: int = 1) -> ToolResult:
     reading = ctx.pages.read(id, part)
     if reading.reference is None:
         return ToolResult(reading.text)
-    target = reading.reference["target"]
-    return ToolResult(f"[read {target} part {reading.part}]", reference=reading.reference)
+    return ToolResult(
+        f"[read {reading.reference['target']} part {reading.part}]",
+        reference=reading.reference,
+        trust=reading.trust,
+    )
 
 
 @tool(effect="none")

@@ -128,6 +128,14 @@ class Blocks:
                 seq=seq,
             )
 
+    def least_trust(self) -> int:
+        """The lowest trust of any block as it is now; an empty one says nothing."""
+        row = self._db.one(
+            "SELECT min(v.trust) AS trust FROM block_versions v JOIN blocks b"
+            " ON b.label = v.label AND b.version = v.version WHERE b.value <> ''"
+        )
+        return int(row["trust"]) if row is not None and row["trust"] is not None else 100
+
     def versions_before(self, seq: int) -> dict[str, int]:
         """The version of each block just before a message was given its seq; a block that came
         later is left out."""

@@ -30,6 +30,7 @@ class Summary:
     rung: str
     at: datetime
     author: str
+    trust: int = 100
 
 
 class Pages:
@@ -348,6 +349,7 @@ class Pages:
             row["rung"],
             parse_rfc3339(row["at"]),
             row["author"],
+            row["trust"],
         )
 
 
