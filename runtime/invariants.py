@@ -187,7 +187,7 @@ _QUERIES: tuple[tuple[str, str, str], ...] = (
         "views",
         "an unknown form",
         "SELECT 'm' || seq FROM views"
-        " WHERE form NOT IN ('full', 'excerpt', 'handle', 'reading', 'gone')",
+        " WHERE form NOT IN ('full', 'excerpt', 'handle', 'reading', 'gone', 'aside')",
     ),
     (
         "pins",
