@@ -27,8 +27,10 @@ from pagemind.runtime.errors import (
     ToolError,
     ToolFailed,
 )
+from pagemind.runtime.function_names import WORK, tells_new
 from pagemind.runtime.gate import Gate, Verdict
 from pagemind.runtime.message import (
+    TRUST,
     Blob,
     Message,
     Part,
@@ -379,9 +381,15 @@ class FunctionExecutor:
 
 def _came_in(tool: Tool | None, result: ToolResult) -> int:
     """How far a result is trusted: what memory gives back is no better for having been there."""
-    outside = tool is not None and (tool.effect == "world" or tool.foreign)
-    own = WORLD_RESULT_TRUST if outside else OWN_RESULT_TRUST
-    return min(own, result.trust, *(hit.trust for hit in result.shown))
+    return min(_of_function(tool), result.trust, *(hit.trust for hit in result.shown))
+
+
+def _of_function(tool: Tool | None) -> int:
+    if tool is None or not (tool.foreign or tool.effect == "world"):
+        return OWN_RESULT_TRUST
+    if tool.name in WORK["agents"]:
+        return TRUST["agent"]
+    return WORLD_RESULT_TRUST if tells_new(tool.name) else OWN_RESULT_TRUST
 
 
 def _why_not_asked(fault: BaseException) -> str:

@@ -20,7 +20,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
 
 # The prompts that put a frame around what a request shows.
-FRAMES = ("context_head", "core_memory", "core_memory_on_flush", "excerpt", "handle")
+FRAMES = ("aside", "context_head", "core_memory", "core_memory_on_flush", "excerpt", "handle")
 
 
 @dataclass(frozen=True, slots=True)

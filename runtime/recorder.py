@@ -280,6 +280,7 @@ def _answer(answer: str | ToolResult) -> dict[str, Any]:
                 "page": hit.page,
                 "archive": hit.archive,
                 "origin": hit.origin,
+                "trust": hit.trust,
             }
             for hit in answer.shown
         ],

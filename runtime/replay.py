@@ -21,6 +21,7 @@ from pagemind.runtime.event import event_from_json
 from pagemind.runtime.exchange import Exchange, Exchanges
 from pagemind.runtime.function_names import BETWEEN
 from pagemind.runtime.main_context import Prefetched
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_choice import ModelChoice
 from pagemind.runtime.models.replay_model import (
@@ -399,6 +400,7 @@ class _Stage(Runtime):
                 page=each["page"],
                 archive=each["archive"],
                 origin=each.get("origin", ""),
+                trust=each.get("trust", TRUST.get(each.get("origin", ""), 100)),
             )
             for each in data.get("shown", ())
         )

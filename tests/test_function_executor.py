@@ -69,7 +69,7 @@ class Kit:
         def shows() -> ToolResult:
             """Show a message."""
             return ToolResult(
-                "m7 boat", shown=(Hit("m7", "recall", "boat", 1.0, origin="document"),)
+                "m7 boat", shown=(Hit("m7", "recall", "boat", 1.0, origin="document", trust=30),)
             )
 
         memory = [make_tool(f, effect="memory") for f in (note, note_and_fail)]
@@ -90,6 +90,7 @@ class Kit:
                 person=None,
                 turn=1,
                 agent="ada",
+                trust=100,
             ),
         )
         return self.executor.execute(ToolCall("c1", name, arguments), context, self.store, **more)
@@ -130,6 +131,7 @@ def test_what_a_search_shows_is_noted_with_its_result(kit: Kit) -> None:
                     person=None,
                     turn=1,
                     agent="ada",
+                    trust=100,
                 ),
             ),
             full,
@@ -157,6 +159,7 @@ def test_effect_and_result_commit_together(kit: Kit) -> None:
                     person=None,
                     turn=1,
                     agent="ada",
+                    trust=100,
                 ),
             ),
             full,

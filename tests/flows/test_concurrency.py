@@ -122,7 +122,9 @@ def test_one_client_id_from_two_threads_is_answered_once(tmp_path: Path) -> None
 def test_observations_come_in_between_turns(tmp_path: Path) -> None:
     """What is observed while a turn runs is recorded after it, never inside of it."""
     with runtime_at(tmp_path) as runtime:
-        agent = runtime.agent("ada", small(8192, limit=2000), model=ScriptedModel(noting))
+        # What the sky says is untrusted: noting is refused, and not tried again without it.
+        definition = small(8192, limit=2000, more="trust: {aside: never}\n")
+        agent = runtime.agent("ada", definition, model=ScriptedModel(noting))
         jobs: list[Callable[[], object]] = [
             *(lambda n=n: agent.send(f"fact {n}") for n in range(5)),
             *(lambda n=n: agent.observe(f"rain {n}", source="sky") for n in range(5)),

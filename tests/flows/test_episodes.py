@@ -43,7 +43,7 @@ OFFERS = "episodes: {offer: 2}\nprefetch: {tokens: 400}\n"
 
 
 def open_agent(runtime: Runtime, model: ScriptedModel, more: str = "") -> Agent:
-    definition = small(8192, "episode_search", more=more)
+    definition = small(8192, "episode_search", more=f"trust: {{world: allow}}\n{more}")
     return runtime.agent("ada", definition, model=model, tools=[by_ferry, by_train])
 
 

@@ -41,7 +41,7 @@ def test_what_left_the_window_is_found_and_read(tmp_path: Path) -> None:
     """page_find names the page and the line; page_in gives it word for word."""
 
     def answer(request: ModelRequest) -> ModelReply | ToolCall:
-        last = request.messages[-1]
+        last = next(m for m in reversed(request.messages) if m.kind != "notice")
         if last.role != "tool":
             return call("page_find", query="mooring code of the Nomad")
         if page := re.search(r"^(p\d+) \[", last.text, re.M):

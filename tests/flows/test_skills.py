@@ -143,13 +143,8 @@ def test_a_skill_that_keeps_failing_is_demoted_and_can_be_revised(kit: Kit) -> N
     assert kit.run("skill_search", task="double a number") == "no skill is of use for that"
     assert "not active, but demoted" in kit.run("skill_run", name="double", arguments={"n": 1})
     assert [c.why for c in kit.agent.state.changes.of("a1")] == ["it failed 3 times in a row"]
-    # What ran is in view: a person looks at what was written after it.
-    told = kit.run("skill_save", **TWICE)
-    assert "waits for a person: what a tool or a document said was in view" in told
-    waiting = kit.book.versions("double")[1]
-    assert [c.target for c in kit.agent.state.changes.in_state("pending")] == ["a2"]
-    kit.book.approve(waiting, by="user", why="looks right")
-    assert kit.agent.state.changes.in_state("pending") == []
+    # What ran is the agent's own, in a process without files or network: no stranger was in view.
+    assert "is active" in kit.run("skill_save", **TWICE)
     assert kit.run("skill_run", name="double", arguments={"n": 4}) == "8"
 
 
