@@ -110,7 +110,7 @@ def _page(state: State, message: Message) -> int:
 
 _COUNTED = (
     "SELECT speaker, count(*) FROM messages WHERE kind IN ('talk', 'observation')"
-    f" AND {on_line('seq')} GROUP BY speaker"
+    f" AND status <> 'retired' AND {on_line('seq')} GROUP BY speaker"
 )
 # What is asked of SQLite: each query gives the names of what breaks the invariant.
 _QUERIES: tuple[tuple[str, str, str], ...] = (

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 CONTENT_VERSION = 1
 SPEAK = "send_message"  # protocol heartbeat: the function that speaks to the person
+ERASED = "[erased]"  # the whole text of a message whose own was erased
 
 Role = Literal["user", "assistant", "tool"]
 # talk: said by someone; observation: recorded without a model call; notice: the runtime's own word
@@ -142,6 +143,11 @@ class Message:
     @property
     def short_id(self) -> str:
         return f"m{self.seq}"
+
+    @property
+    def erased(self) -> bool:
+        """Whether it only holds the place of a message that was erased (erasure/)."""
+        return self.provenance.status == "retired"
 
     def with_text(self, text: str) -> "Message":
         """The same message showing `text` instead of its text parts. Reasoning stays, and so do

@@ -78,8 +78,12 @@ class PageReader:
         reference = message.reference or {}
         if "sha256" in reference:
             return self._state.history.text(reference["sha256"])
+        if message.erased:
+            return message.text
         parts = self._parts(reference["target"], reference["tokens"])
-        return self._frame(reference["target"], reference["part"], parts)
+        # What was erased takes less room: the part that was read may not be there any more.
+        part = min(reference["part"], len(parts))
+        return self._frame(reference["target"], part, parts)
 
     def _warm(self, target: str) -> None:
         """What is read gets hotter: a page, a directory, or the page that holds a message."""

@@ -129,6 +129,8 @@ class Pinning:
             return f"there is no message {target}; the newest is m{last}"
         if not self._state.journal.lines.contains(number):
             return f"there is no message {target} any more: it was taken back"
+        if message.erased:
+            return f"{target} was erased"
         if message.reference:
             read = str(message.reference["target"])
             there = f"pin {read} or a message of it" if read[0] in "pm" else "it cannot be pinned"
@@ -147,7 +149,7 @@ class Pinning:
 
     def _of_message(self, message: Message) -> Pin | None:
         said = _said(message)
-        if message.kind in ("notice", "reading") or not said.strip():
+        if message.erased or message.kind in ("notice", "reading") or not said.strip():
             return None
         text = fence(message.short_id, _who(message), self._when(message.said_at), said)
         trust, seq = message.provenance.trust, message.seq

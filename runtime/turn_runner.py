@@ -123,6 +123,11 @@ class TurnRunner:
                 f"id {known.client_id!r} is that of turn {known.turn}, which was taken back",
                 hint=f"give the message a new id, or `pagemind agents bring-back {self._name}`",
             )
+        if known.client_digest is None:
+            raise IdTaken(
+                f"id {known.client_id!r} is that of turn {known.turn}, which was erased",
+                hint="what was erased is not done again; give the message a new id",
+            )
         if known.client_digest != text_digest(text):
             raise IdTaken(
                 f"id {known.client_id!r} was used before for another text (turn {known.turn})",

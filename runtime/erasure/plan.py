@@ -17,13 +17,15 @@ class Plan:
     """Numbers of what is deleted, or made anew out of what is left.
 
     Messages become tombstones; passages (records, all their versions), segments, changes,
-    entities and inbox rows go; pages, directories, summaries and turns are told anew; `lines` are
-    hashes of lines that blocks lose in every version, `fields` "label path" hashes of profiles;
-    `texts` and `blobs` are SHA-256, `names` and `documents` hashes of what they are called.
+    entities and inbox rows go; records in `kept` ("a7@2") stay with what that version says; pages,
+    directories, summaries and turns are told anew; `lines` are hashes of lines that the `blocks`
+    lose in every version; `texts` and `blobs` are SHA-256; `names`, `documents` and `answers` are
+    hashes of what they are called.
     """
 
     messages: tuple[int, ...] = ()
     passages: tuple[int, ...] = ()
+    kept: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     directories: tuple[int, ...] = ()
     summaries: tuple[int, ...] = ()
@@ -32,13 +34,16 @@ class Plan:
     changes: tuple[int, ...] = ()
     entities: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # "low high seq"
+    reasons: tuple[str, ...] = ()  # "a7@2", "block:human@3": of versions whose reason says too much
     inbox: tuple[int, ...] = ()
     documents: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()  # of calls by hand that were to be done once
     blocks: tuple[str, ...] = ()  # labels of those that change
     lines: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     blobs: tuple[str, ...] = ()
-    derived: tuple[str, ...] = ()  # short ids of what rests on it: deleted or made anew
+    derived: tuple[str, ...] = ()  # ids of what rests on what was wanted: deleted or made anew
     everything: bool = False
     wanted: str = ""  # which way it was asked for; no text
 

@@ -61,6 +61,7 @@ META_LEFT_OUT = frozenset(
         "audit_key",
         "definition",
         "embedding",
+        "erased",
         "imported",
         "mcp",
         "reembedding",

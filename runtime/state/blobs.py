@@ -48,3 +48,7 @@ class Blobs:
         if hashlib.sha256(data).hexdigest() != sha256:
             raise NotFound(f"the blob {sha256[:12]}… is gone or damaged")
         return data
+
+    def remove(self, sha256: str) -> None:
+        """It is gone then, whether or not it was there."""
+        (self._folder / sha256).unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """The journal: every message ever, in order of seq.
 
 append() assigns seq and queues the row for LanceDB in the same transaction; nothing here is ever
-updated or deleted except by erasure. What was rewound (lines.py) stays, and is left out of all but
-get(), range() and of_turn().
+updated or deleted except by erasure, which leaves a message that says nothing in each place (status
+retired). What was rewound (lines.py) stays, and is left out of all but get(), range() and of_turn().
 """
 
 import json
@@ -295,7 +295,7 @@ class Journal:
         for low, high in ranges:
             for row in self._db.rows(
                 "SELECT speaker, count(*) AS n FROM messages WHERE seq BETWEEN ? AND ?"
-                " AND kind IN ('talk', 'observation') GROUP BY speaker",
+                " AND kind IN ('talk', 'observation') AND status <> 'retired' GROUP BY speaker",
                 (low, high),
             ):
                 total += row["n"]

@@ -67,8 +67,9 @@ COLUMNS = tuple(f.name for f in fields(TierRow) if f.name != "vector")
 
 
 def indexable(message: Message) -> bool:
-    """Whether a message has rows: not notices, readings, bare calls and echoes of memory."""
-    if message.kind in ("notice", "reading") or not message.said.strip():
+    """Whether a message has rows: not notices, readings, bare calls, echoes of memory, and what was
+    erased."""
+    if message.erased or message.kind in ("notice", "reading") or not message.said.strip():
         return False
     return not (message.role == "tool" and message.name in _ECHOES)
 
