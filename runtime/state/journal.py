@@ -1,8 +1,9 @@
 """The journal: every message ever, in order of seq.
 
-append() assigns seq and queues the row for LanceDB in the same transaction; nothing here is ever
+append() assigns seq and queues the row for LanceDB in the same transaction. Nothing here is ever
 updated or deleted except by erasure, which leaves a message that says nothing in each place (status
-retired). What was rewound (lines.py) stays, and is left out of all but get(), range() and of_turn().
+retired). What was rewound (lines.py) stays, and is left out of all but get(), range() and
+of_turn().
 """
 
 import json
