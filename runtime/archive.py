@@ -22,6 +22,7 @@ from pagemind.runtime.settings import (
     STATE_SCHEMA,
 )
 from pagemind.runtime.state.archives import RegisteredArchive
+from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tiers_reader import TiersReader
@@ -125,10 +126,11 @@ class ArchiveWriter(ArchiveReader, TiersWriter):
         embedder: EmbedderNamed,
         write_back: WriteBack,
         lock: FolderLock,
+        noted: Callable[[Head], None] | None = None,
     ) -> None:
         super().__init__(registered, folder, clock=clock, embedder=embedder)
         self._changes = 0
-        self._hold(registered.id, write_back, lock)
+        self._hold(registered.id, write_back, lock, noted)
 
     @property
     def embedding(self) -> tuple[str, Embedder | None]:

@@ -117,6 +117,7 @@ class Archives:
                 embedder=self._embedder,
                 write_back=self._write_back,
                 lock=lock,
+                noted=partial(self.registry.audit_heads.note, registered.id),
             )
         except BaseException:
             lock.release()

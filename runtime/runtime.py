@@ -53,6 +53,7 @@ from pagemind.runtime.settings import (
     WRITE_BACK_ROWS,
     home_path,
 )
+from pagemind.runtime.state.audit import NOTHING, Head
 from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.state.schedules import MadeBy, Schedules
 from pagemind.runtime.state.shared_blocks import SharedBlocks
@@ -400,11 +401,13 @@ class Runtime:
             model = GuidedModel(model, embedder=embedder)
         return model, protocol
 
-    def _touch(self, agent_id: str) -> None:
-        """Note that an agent was used. Worth no failure: it is there and can be read even where
+    def _touch(self, agent_id: str, head: Head = NOTHING) -> None:
+        """Note that an agent was used, and how long its audit log is. Worth no failure: it is there and can be read even where
         nothing can be written."""
         try:
-            self.home.touch(agent_id)
+            with self.home.database.transaction():
+                self.home.touch(agent_id)
+                self.home.audit_heads.note(agent_id, head)
         except PagemindError as error:
             _log.warning("%s", error)
 
@@ -421,7 +424,7 @@ class Runtime:
                 self._write_back.drain(agent.id, WRITE_BACK_EXIT_SECONDS, vectors=False)
             if recording := self._recordings.pop(agent.id, None):
                 recording.close()
-            self._touch(agent.id)
+            self._touch(agent.id, agent.state.audit.head())
         finally:  # a full disk must not hold it: it could not be opened again
             self._write_back.unregister(agent.id)
             agent.state.close()
@@ -616,6 +619,7 @@ class Runtime:
                 lock=lock,
                 archives=self.archives,
                 shared_blocks=self.shared_blocks,
+                noted=partial(self.home.audit_heads.note, registered.id),
             )
         except BaseException:
             lock.release()

@@ -21,6 +21,7 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.reembed import Reembedded, reembed
 from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS
 from pagemind.runtime.sight import EVERYTHING, Sight
+from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.search import TierSearch
@@ -37,9 +38,17 @@ class TiersWriter(TiersReader):
     def _open(self, clock: Clock) -> State:
         return State(self.folder, clock)
 
-    def _hold(self, key: str, write_back: WriteBack, lock: FolderLock) -> None:
-        """Become the writer; `key` is what write_back knows these tiers by."""
+    def _hold(
+        self,
+        key: str,
+        write_back: WriteBack,
+        lock: FolderLock,
+        noted: Callable[[Head], None] | None,
+    ) -> None:
+        """Become the writer; `key` is what write_back knows these tiers by, `noted` is told how
+        long the audit log is in the end."""
         self._key = key
+        self._noted = noted
         self._write_back = write_back
         self._lock = lock
         try:
@@ -225,6 +234,8 @@ class TiersWriter(TiersReader):
         """Carry over what is pending, close the files, release the lock."""
         try:
             self._settle()
+            if self._noted is not None:
+                self._noted(self.state.audit.head())
         finally:  # a full disk must not hold it: it could not be opened again
             self._write_back.unregister(self._key)
             super().close()

@@ -19,6 +19,7 @@ from pagemind.runtime.message import Message, Origin
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.reader import AgentReader
+from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.tiers.write_back import WriteBack
@@ -42,6 +43,7 @@ class AgentWriter(AgentReader, TiersWriter):
         lock: AgentLock,
         archives: Archives | None = None,
         shared_blocks: SharedBlocks | None = None,
+        noted: Callable[[Head], None] | None = None,
     ) -> None:
         super().__init__(
             registered,
@@ -53,7 +55,7 @@ class AgentWriter(AgentReader, TiersWriter):
             shared_blocks=shared_blocks,
         )
         self.lapsed: list[str] = []  # calls that waited for a person, and what became of them
-        self._hold(registered.id, write_back, lock)
+        self._hold(registered.id, write_back, lock, noted)
 
     @property
     def embedding(self) -> tuple[str, Embedder | None]:

@@ -30,6 +30,7 @@ class ArchiveRegistry:
         self._home = home
         self._db = home.database
         self._clock = clock
+        self.audit_heads = home.audit_heads
         self.root = home.path / "archives"
         self._folders = Folders(self.root, self._db, "passages", "archive")
 
