@@ -70,6 +70,7 @@ from pagemind.runtime.upgrade import Upgrade, upgrade
 from pagemind.runtime.writer import AgentWriter
 
 if TYPE_CHECKING:
+    from pagemind.runtime.audit import AuditLog
     from pagemind.runtime.fork import Forked
     from pagemind.runtime.portable.carried import Carried
     from pagemind.runtime.portable.foreign.importer import Imported
@@ -402,8 +403,8 @@ class Runtime:
         return model, protocol
 
     def _touch(self, agent_id: str, head: Head = NOTHING) -> None:
-        """Note that an agent was used, and how long its audit log is. Worth no failure: it is there and can be read even where
-        nothing can be written."""
+        """Note that an agent was used, and how long its audit log is. Worth no failure: it is
+        there and can be read even where nothing can be written."""
         try:
             with self.home.database.transaction():
                 self.home.touch(agent_id)
@@ -753,6 +754,13 @@ class Runtime:
         """Bring a home with its agents and archives to this version, each file after a backup;
         what was done, or with `dry` what is due. It needs no Runtime: opening one does it."""
         return upgrade(home_path(home), SystemClock(), dry=dry, wait=wait)
+
+    @property
+    def audit(self) -> "AuditLog":
+        """The audit log: show() its rows, verify() that it is whole."""
+        from pagemind.runtime.audit import AuditLog
+
+        return AuditLog(self.home, self.archives.registry, self.clock)
 
     # --- the end --------------------------------------------------------------------------------
 

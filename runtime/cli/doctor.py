@@ -14,6 +14,7 @@ from pagemind.runtime.cli.doctor_mcp import of_servers
 from pagemind.runtime.cli.options import AsJson, HomeFolder, Wait
 
 if TYPE_CHECKING:
+    from pagemind.runtime.audit import Verified
     from pagemind.runtime.profile import Profile
     from pagemind.runtime.reader import AgentReader
     from pagemind.runtime.runtime import Runtime
@@ -127,6 +128,7 @@ def _inside(home: str | None, deep: bool, repair: bool, wait: float) -> Iterator
                     yield replace(found, agent="", archive=archive.name)
             if deep:
                 yield from _strays(runtime, repair)
+                yield from _audited(runtime)
     except PagemindError as error:
         yield Finding("", "registry", "wrong", error.message, error.hint)
 
@@ -353,6 +355,30 @@ def _deep(runtime: "Runtime", name: str) -> Iterator[Finding]:
     for each in found:
         hint = each.hint or hints[each.repair]
         yield Finding(name, each.check, each.status, each.detail, hint)
+
+
+def _audited(runtime: "Runtime") -> Iterator[Finding]:
+    """The audit log of the home, of each agent and archive, and the receipts of erasures."""
+    for each in runtime.audit.verify():
+        if not each.read:
+            continue  # `openable` says it
+        row = f"row {each.row:,}: " if each.row else ""
+        yield Finding(
+            each.name if each.kind == "agent" else "",
+            "receipt" if each.kind == "receipt" else "audit log",
+            "wrong" if each.fault else "ok",
+            f"{row}{each.fault}" if each.fault else _whole(each),
+            "pagemind audit show; restore what was tampered with from a backup"
+            if each.fault
+            else "",
+            archive=each.name if each.kind == "archive" else "",
+        )
+
+
+def _whole(each: "Verified") -> str:
+    if each.kind == "receipt":
+        return each.name
+    return f"whole, {each.rows:,} row{'s' if each.rows != 1 else ''}"
 
 
 def _strays(runtime: "Runtime", repair: bool) -> Iterator[Finding]:

@@ -11,9 +11,10 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
@@ -171,7 +172,11 @@ class Audit:
         if not key:
             key = secrets.token_hex(32)
             self._db.set_meta(KEY, key)
-        return hmac.new(bytes.fromhex(key), text.encode("utf-8"), hashlib.sha256).hexdigest()
+        return _keyed(key, text)
+
+    def hashing(self) -> Callable[[str], str]:
+        """digest(), for many texts of one instant."""
+        return partial(_keyed, self._db.meta(KEY))
 
     def new_key(self, by: str) -> None:
         """After an erasure: nobody can say any more whether a guess is what a row tells of."""
@@ -248,6 +253,10 @@ class Audit:
 
 
 _COLUMNS = ("number", "at", "op", "target", "version", "by", "trust", "digest", "detail")
+
+
+def _keyed(key: str, text: str) -> str:
+    return hmac.new(bytes.fromhex(key), text.encode("utf-8"), hashlib.sha256).hexdigest()
 
 
 def _hash(previous: str, values: tuple[Any, ...]) -> str:

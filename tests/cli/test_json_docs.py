@@ -151,6 +151,8 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory reembed": ["memory", "reembed", "ada"],
         "upgrade": ["upgrade"],
         "doctor": ["doctor"],
+        "audit verify": ["audit", "verify"],
+        "audit show": ["audit", "show", "ada"],
     }.items():
         ran = full(*words, "--json")
         assert ran.code == 0, (words, ran.err)
