@@ -102,7 +102,7 @@ def boot(
     schemas = registry.schemas()
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
-    context.core_trust = state.blocks.least_trust
+    context.core_trust = lambda: state.blocks.least_trust(core.shown_versions())
     step_trust = StepTrust()
     context.cache_key = cache_key(agent_id)
 

@@ -2,7 +2,8 @@
 
 Implements services.Core. The in-memory blocks follow the commit, so that a failed transaction
 leaves both as they were. An edit of a shared block is an edit for all who share it; one of a
-profile is held to its schema.
+profile is held to its schema. A block is trusted as the least of what stands in it: whoever adds to
+it vouches for what is added. Only `memory trust` says otherwise (trusting.py).
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from pagemind.runtime.message import TRUST, Message, Origin, Provenance, Text, c
 from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import StepTrust
+from pagemind.runtime.step_trust import FULL, StepTrust, untrusted
 from pagemind.runtime.template import load
 
 _REASON = 60  # characters of a path, in the history of a block
@@ -117,9 +118,10 @@ class CoreEditor:
             self._core.get(block), clean_text(content), reason, by_person=by_person
         )
 
-    def put(self, block: Block, reason: str) -> str:
-        """Store a block as it is, a new one too: it came out of a file."""
-        return self._save(block, reason)
+    def put(self, block: Block, reason: str, *, anew: bool = False) -> str:
+        """Store a block as it is, a new one too: it came out of a file; `anew`: nothing in it is
+        from the version before."""
+        return self._save(block, reason, FULL if anew else None)
 
     def restore(self, block: str, version: int) -> str:
         """Give a block the value that it had in a version, as a new version. Also for blocks that
@@ -140,24 +142,46 @@ class CoreEditor:
             roomy = replace(now, limit=max(now.limit, len(old)))
             return replace(roomy.with_value(old), limit=now.limit)
 
-        return self._change(current, restored, f"restored version {version}")
+        named = self._shared.name_of(block) if shared and self._shared else block
+        most = history.trust_of(named, version)
+        return self._change(current, restored, f"restored version {version}", most=most)
 
     def _change(
-        self, block: Block, make: Callable[[Block], Block], reason: str, *, whole: bool = False
+        self,
+        block: Block,
+        make: Callable[[Block], Block],
+        reason: str,
+        *,
+        whole: bool = False,
+        most: int | None = None,
     ) -> str:
         """Store what `make` makes of a block; of a shared one, of what all have now."""
         if self._shared is None or block.label not in self._shared:
-            return self._save(make(block), reason)
+            return self._save(make(block), reason, most)
         with self._state.database.transaction():
-            changed = self._shared.change(
-                block, make, author=self._author, origin=self._origin, reason=reason, whole=whole
+            changed, trust = self._shared.change(
+                block,
+                make,
+                author=self._author,
+                origin=self._origin,
+                reason=reason,
+                whole=whole,
+                trust=self._own_trust(),
+                most=most,
             )
-            return self._save(changed, reason)
+            return self._save(changed, reason, trust)
 
-    def _save(self, block: Block, reason: str) -> str:
-        if self._step_trust.tainted:
+    def _own_trust(self) -> int:
+        """How far what this author writes is trusted. Raises ToolFailed where it writes nothing."""
+        if self._step_trust.tainted or (self._author == "worker" and untrusted(self._trust or 0)):
             raise ToolFailed("text from outside was in view: core memory is not written then")
         trust = self._step_trust() if self._trust is None else self._trust
+        return min(TRUST[self._origin], trust)
+
+    def _save(self, block: Block, reason: str, most: int | None) -> str:
+        """`most` is how far what stays in it is trusted; None: as the version before."""
+        trust = self._own_trust()
+        most = self._state.blocks.trust_of(block.label) if most is None else most
         database = self._state.database
         with database.transaction():
             self._state.blocks.save(
@@ -166,7 +190,7 @@ class CoreEditor:
                 reason=reason,
                 seq=self._state.journal.last_seq,
                 origin=self._origin,
-                trust=min(TRUST[self._origin], trust),
+                trust=min(trust, most),
             )
             if self._author == "model":
                 self._state.lineage.add(
@@ -179,7 +203,7 @@ class CoreEditor:
             database.after_commit(lambda: self._core.put(block))
             if self._tell is not None and not self._core.live:
                 text = load("block_changed").fill(block=block.label, value=block.value).strip()
-                made_by = Provenance("runtime", "core memory")
+                made_by = Provenance("runtime", "core memory").at_most(min(trust, most))
                 self._tell(
                     Message(
                         "user",
@@ -202,8 +226,15 @@ def take_up(
     """Take up what others have made of the shared blocks; the new values by their labels."""
     taken = {}
     for each in shared.taken_up():
-        editor = CoreEditor(state, core, author=each.author, origin=each.origin, tell=tell)
+        editor = CoreEditor(
+            state,
+            core,
+            author=each.author,
+            origin=each.origin,
+            trust=each.shared.trust,
+            tell=tell,
+        )
         with state.database.transaction():
-            taken[each.block.label] = editor.put(each.block, each.reason)
+            taken[each.block.label] = editor.put(each.block, each.reason, anew=True)
             shared.note(each.block.label, each.shared)
     return taken

@@ -113,7 +113,14 @@ def _brought_up(
         made = replace(made, lesson=before.lesson, lesson_by="model")
     if before == made:
         return known
-    changed = write(state, known, made, reason=made.because or "the turn went on", author=WORKER)
+    changed = write(
+        state,
+        known,
+        made,
+        reason=made.because or "the turn went on",
+        author=WORKER,
+        trust=_provenance(made, messages).trust,
+    )
     if changed is not None and (before is None or before.outcome != made.outcome):
         state.tallies.reset(known.number)
         _tally(state, known.number, made.outcome)
@@ -121,9 +128,10 @@ def _brought_up(
 
 
 def write(
-    state: State, known: Passage, made: Episode, *, reason: str, author: str
+    state: State, known: Passage, made: Episode, *, reason: str, author: str, trust: int
 ) -> Passage | None:
-    """A new version of an episode. It has the place of its turn, as the first one."""
+    """A new version of an episode, out of what is trusted so far. It has the place of its turn, as
+    the first one."""
     return state.passages.edit(
         known.number,
         made.text,
@@ -134,6 +142,7 @@ def write(
         reason=reason,
         seq=known.seq,
         base=known.version,
+        trust=trust,
     )
 
 

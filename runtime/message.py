@@ -88,6 +88,10 @@ class Provenance:
     status: Status = "active"
     sources: tuple[str, ...] = ()  # short ids: m42, a7, p17
 
+    def at_most(self, trust: int) -> "Provenance":
+        """The same, trusted no more than this."""
+        return replace(self, trust=min(self.trust, trust))
+
 
 # Trust by origin, as stamped at first writing (design D14). Only a person raises it later.
 TRUST: dict[str, int] = {

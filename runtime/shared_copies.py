@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pagemind.runtime.core_memory import Block
 from pagemind.runtime.errors import BlockChanged, BlockError, SharedBlockExists
-from pagemind.runtime.message import Origin
+from pagemind.runtime.message import TRUST, Origin
 from pagemind.runtime.state.blocks import BlockVersion
 from pagemind.runtime.state.shared_blocks import SharedBlock, SharedBlocks
 from pagemind.runtime.state.state import State
@@ -67,6 +67,10 @@ class SharedCopies:
         """Every version of the shared block, the oldest first."""
         return self._blocks.history(self._named[label])
 
+    def trust_of(self, name: str, version: int) -> int:
+        """How far a version of a shared block is trusted."""
+        return self._blocks.trust_of(name, version)
+
     # --- following -----------------------------------------------------------------------------
 
     def taken_up(self) -> list[TakenUp]:
@@ -102,6 +106,7 @@ class SharedCopies:
                 description=copy.description,
                 author=self._agent,
                 origin="operator",
+                trust=self._state.blocks.trust_of(copy.label),
             )
         except SharedBlockExists:  # another process was quicker
             return self._blocks.find(name)
@@ -113,7 +118,12 @@ class SharedCopies:
     def as_told(self, label: str, value: str) -> None:
         """Somebody else writes the shared block: a replay, of which nobody else is part."""
         self._blocks.change(
-            self._named[label], lambda now: value, author="trace", reason="replay", origin="agent"
+            self._named[label],
+            lambda now: value,
+            author="trace",
+            reason="replay",
+            origin="agent",
+            trust=TRUST["agent"],
         )
 
     # --- editing --------------------------------------------------------------------------------
@@ -127,9 +137,13 @@ class SharedCopies:
         origin: Origin,
         reason: str,
         whole: bool,
-    ) -> Block:
-        """The next version of the copy, once the shared block has it. `whole`: the value is
-        written anew, which is refused if somebody has changed it since it was seen.
+        trust: int,
+        most: int | None,
+    ) -> tuple[Block, int]:
+        """The next version of the copy, once the shared block has it, and how far it is trusted:
+        as whoever writes, and no more than what stays in it (`most`; None: the version before).
+        `whole`: the value is written anew, which is refused if somebody has changed it since it
+        was seen.
 
         Raises BlockChanged with the text of now, BlockError.
         """
@@ -153,10 +167,12 @@ class SharedCopies:
             author=self._agent if author == "model" else author,
             reason=reason,
             origin=origin,
+            trust=trust,
+            most=most,
         )
         self.note(copy.label, made)
         self._told.pop(copy.label, None)
-        return replace(_as(copy, made), version=copy.version + 1)
+        return replace(_as(copy, made), version=copy.version + 1), made.trust
 
     def _changed(self, label: str, shared: SharedBlock, why: str) -> BlockChanged:
         self._told[label] = (shared.id, shared.version)

@@ -189,6 +189,7 @@ def restore(
             author="user",
             reason=f"restored version {version}",
             origin="user",
+            most=runtime.shared_blocks.trust_of(found.name, version),
         )
     _tell(made, [], as_json, f"{made.name} is as in version {version}: {_full(made)}")
 

@@ -13,7 +13,7 @@ from pagemind.runtime.clock import parse_rfc3339
 from pagemind.runtime.entity_resolver import resolve
 from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.facts import FactBook
-from pagemind.runtime.message import Provenance, Status
+from pagemind.runtime.message import TRUST, Provenance, Status
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.sleep import derived
 from pagemind.runtime.sleep.plan import began
@@ -165,6 +165,7 @@ class _Making:
 
     def _let_in(self, record: Passage) -> Passage:
         """A person says that what was put aside is true."""
+        self._state.passages.set_trust(record.number, max(TRUST.values()))
         if record.kind == "fact":
             return self._book.approve(
                 record.number, author=self._by, reason=_reason(self._change)
@@ -180,7 +181,7 @@ class _Making:
         status: Status = "pending" if self._aside else "active"
         provenance = Provenance(change.origin, change.job, change.trust, status, change.sources)
         if self._by != AUTHOR:
-            provenance = replace(provenance, trust=100)
+            provenance = replace(provenance, trust=max(TRUST.values()))
         ends, successor = plan.get("valid_to"), plan.get("superseded_by")
         over = parse_rfc3339(str(ends)) if ends else None
         importance = change.body.get("importance")
@@ -245,11 +246,12 @@ class _Making:
         )
 
     def _update(self, new: New, target: Passage, before: dict[int, int]) -> Made:
-        """Scope, owner and trust stay as they were."""
+        """Scope and owner stay as they were; what a model joined is trusted as the least."""
         changed = self._state.passages.edit(
             target.number,
             str(self._plan.get("text") or new.text),
             base=target.version,
+            trust=self._change.trust if self._by == AUTHOR else None,
             author=self._by,
             reason=_reason(self._change),
             seq=self._seq,

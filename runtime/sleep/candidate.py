@@ -1,8 +1,8 @@
 """Candidates: what a model found in some talk, held against the words that were said. Pure.
 
-The quote of each must stand in what a person said; who said it, how far it is trusted and from when
-it holds follow from that message, not from the model. What names somebody or something that nobody
-spoke of is dropped.
+The quote of each must stand in what a person said; who said it and from when it holds follow from
+that message, not from the model, and it is trusted as the least of all that the model was shown.
+What names somebody or something that nobody spoke of is dropped.
 """
 
 import re
@@ -156,7 +156,7 @@ def _candidate(item: Item, talk: Talk, named: _Named, zone: tzinfo) -> Candidate
         source=line.id,
         valid_from=_since(text_of(item, "since", 40), quote, value, line, zone),
         importance=_importance(item.get("importance")),
-        trust=line.trust,
+        trust=talk.trust,
     )
     return None if _unsaid(candidate, talk.unsaid) else candidate
 

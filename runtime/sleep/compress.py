@@ -25,6 +25,7 @@ from pagemind.runtime.sleep.derived import propose, record_body
 from pagemind.runtime.sleep.digest import Cluster, digests
 from pagemind.runtime.sleep.inherited import inherited
 from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.step_trust import untrusted
 
 
 class Compress:
@@ -124,4 +125,6 @@ def _alike(one: Passage, seed: Passage) -> bool:
     """Whether both may be told in one digest, as far as that does not depend on what they say."""
     a, b = one.facets, seed.facets
     same = a.owner == b.owner and a.scope == b.scope
-    return same and not a.evergreen and one.standing == "episode"
+    # A trusted one does not go cold for a digest that strangers worded.
+    alike = untrusted(one.provenance.trust) == untrusted(seed.provenance.trust)
+    return same and alike and not a.evergreen and one.standing == "episode"

@@ -3,7 +3,8 @@
 A candidate is a row of `changes`: whatever job found it, one with a text in its body. It is first
 planned, which is a row again, then made; a run that was cut off between the two is taken up from
 the rows. Where a record has changed since, its candidate is planned anew, a few times; then it is
-dead and waits for a person. With `review: ask` plans wait for one in any case.
+dead and waits for a person. With `review: ask` plans wait for one in any case, and so does what is
+untrusted: it is compared with nothing.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,11 @@ from pagemind.runtime.settings import CHANGE_ATTEMPTS, CONSOLIDATE_AT_ONCE, NEAR
 from pagemind.runtime.sleep.apply import RECORD_OPS, apply, only_as_planned
 from pagemind.runtime.sleep.decide import Asking, decide, fits
 from pagemind.runtime.sleep.job import SleepContext
-from pagemind.runtime.sleep.plan import Plan, by_model, by_rule, unasked
+from pagemind.runtime.sleep.plan import Plan, by_model, by_rule, unasked, waiting
 from pagemind.runtime.sleep.profiles import for_profiles
 from pagemind.runtime.sleep.similar import Cardinality, New, new_of, of_matter, similar
 from pagemind.runtime.state.changes import Change
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.wording import likeness
 
 _ROUNDS = 64  # of one run; what is left is due again
@@ -41,17 +43,17 @@ class Consolidate:
                 _make(context, change)
             cancel.check()
             with context.held():
-                waiting = _candidates(context, CONSOLIDATE_AT_ONCE)
-            if not waiting:
+                candidates = _candidates(context, CONSOLIDATE_AT_ONCE)
+            if not candidates:
                 return
-            self._decide(context, waiting, cancel)
+            self._decide(context, candidates, cancel)
 
     def _decide(
-        self, context: SleepContext, waiting: Sequence[Change], cancel: CancelToken
+        self, context: SleepContext, candidates: Sequence[Change], cancel: CancelToken
     ) -> None:
         """Plan and make each; a model is asked once, about all that rules do not settle."""
         asking: list[Asking] = []
-        for change in waiting:
+        for change in candidates:
             cancel.check()
             made = _by_rules(context, change)
             if made is None:
@@ -102,6 +104,9 @@ def _by_rules(context: SleepContext, change: Change) -> Asking | None:
         except ValueError as error:
             state.changes.failed(change.number, str(error), most=1)
             context.report.count("dead")
+            return None
+        if untrusted(change.trust):
+            _plan(context, new, waiting())
             return None
         rivals = of_matter(state, new, context.now())
     found = similar(context, new, rivals)

@@ -2,6 +2,7 @@
 
 Without a model the lesson is the error and what worked after it. A better line holds if it names
 nothing that the episode does not name; those of several episodes are asked for in one call, once.
+Those in which strangers' words stand keep the lesson that they have.
 """
 
 import contextlib
@@ -15,11 +16,12 @@ from pagemind.runtime.episodes import catch_up, write
 from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.gist import holds, telling
 from pagemind.runtime.json_reply import read_json
-from pagemind.runtime.message import clean_text
+from pagemind.runtime.message import TRUST, clean_text
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import LESSON_CHARS, LESSONS_AT_ONCE
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
 
@@ -78,7 +80,8 @@ class EpisodesJob:
         found: list[tuple[Passage, Episode]] = []
         for each in reversed(context.state.passages.newest(LESSONS_AT_ONCE * 8, kind="episode")):
             episode = episode_from(each.metadata)
-            if each.number > last and episode is not None and _teaches(episode):
+            strange = untrusted(each.provenance.trust)
+            if each.number > last and not strange and episode is not None and _teaches(episode):
                 found.append((each, episode))
         return found[:LESSONS_AT_ONCE]
 
@@ -98,19 +101,27 @@ class EpisodesJob:
                 prompt, max_tokens=_TOKENS * len(asked) + 32, schema=_SCHEMA, cancel=cancel
             )
             said = _lessons(reply.text)
+        least = min(TRUST["model"], *(passage.provenance.trust for passage, _ in asked))
         with context.held(), context.state.database.transaction():
             for passage, episode in asked:
                 line = said.get(passage.short_id, "")
-                if _holds(line, passage.text) and self._keep(context, passage, episode, line):
+                if _holds(line, passage.text) and self._keep(
+                    context, passage, episode, line, least
+                ):
                     context.report.count("lessons")
             # An answer that is none does not make the question a better one.
             context.set_cursor("lessons", asked[-1][0].number)
 
-    def _keep(self, context: SleepContext, passage: Passage, episode: Episode, line: str) -> bool:
+    def _keep(
+        self, context: SleepContext, passage: Passage, episode: Episode, line: str, trust: int
+    ) -> bool:
         better = replace(episode, lesson=line, lesson_by="model")
         author = context.model.name if context.model else ""
         try:
-            return write(context.state, passage, better, reason="lesson", author=author) is not None
+            made = write(
+                context.state, passage, better, reason="lesson", author=author, trust=trust
+            )
+            return made is not None
         except RecordChanged:  # a person judged the turn meanwhile
             return False
 

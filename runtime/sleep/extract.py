@@ -6,7 +6,7 @@ itself when the turns that it had read are taken back. An answer that cannot be 
 once more, more plainly; then the turns are put aside as a dead row, to be tried again on request.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from pagemind.runtime.cancel import CancelToken
@@ -148,6 +148,20 @@ def _unread(context: SleepContext) -> list[TurnRow]:
     return turns.finished_after(known[-1].turn - 1 if known else 0, EXTRACT_TURNS)
 
 
+def alike(context: SleepContext, turns: Sequence[int]) -> list[int]:
+    """The first of these turns that are trusted alike; those that tell nothing are like any."""
+    found: list[int] = []
+    trust = 0
+    for turn in turns:
+        talk = read(context.state, [turn], context.count)
+        own = min((line.trust for line in talk.people), default=0)
+        if trust and own and own != trust:
+            break
+        trust = trust or own
+        found.append(turn)
+    return found
+
+
 def _put_aside(context: SleepContext) -> Change | None:
     """Turns that are to be tried again."""
     return next(context.state.changes.candidates(job=Extract.name, has="turns"), None)
@@ -158,8 +172,9 @@ def _talk_again(context: SleepContext, again: Change) -> Talk:
 
 
 def _batch(context: SleepContext) -> Talk:
-    """As many of the unread turns as a request has room for, one at least."""
-    turns = [row.turn for row in _unread(context)]
+    """As many of the unread turns as a request has room for, one at least; of one trust, since a
+    model words by all that it reads."""
+    turns = alike(context, [row.turn for row in _unread(context)])
     room = room_for_talk(context)
     size = len(turns)
     while True:

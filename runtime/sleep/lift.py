@@ -65,7 +65,7 @@ class Lift:
         self, context: SleepContext, block: Block, after: str, facts: Sequence[Memory]
     ) -> None:
         used = [fact for fact in facts if _one_line(fact.text) in after]
-        trust = min(fact.trust for fact in used)
+        trust = min(fact.trust for fact in facts)  # of all that it was shown
         changes = context.state.changes
         change = changes.add(
             self.name,

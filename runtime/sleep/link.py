@@ -34,6 +34,7 @@ from pagemind.runtime.sleep.asked import asked, whole
 from pagemind.runtime.sleep.derived import propose
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.recent import Memory, numbered, of_records
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
 
@@ -186,7 +187,9 @@ def _belong(one: Passage, other: Passage) -> bool:
     """Whether two records may be linked: whoever sees the one in the wider scope sees both."""
     a, b = one.facets, other.facets
     together = within(a.scope, b.scope) or within(b.scope, a.scope)
-    return together and a.owner == b.owner and other.standing == "active"
+    # Whoever finds the one is shown the other.
+    alike = untrusted(one.provenance.trust) == untrusted(other.provenance.trust)
+    return together and alike and a.owner == b.owner and other.standing == "active"
 
 
 def _beside(n: int, shown: Sequence[Memory], around: dict[str, set[str]]) -> str:

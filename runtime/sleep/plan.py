@@ -24,6 +24,7 @@ from pagemind.runtime.sleep.similar import (
     same_object,
     same_subject,
 )
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.wording import plain
 
 Op = Literal["add", "update", "supersede", "delete", "noop"]
@@ -73,7 +74,7 @@ def by_rule(
             return Plan("noop", "the same words", each.record)
     doubtful: list[Passage] = []
     for rival in rivals:
-        if not same_object(rival.facets, new.facets):
+        if not same_object(rival.facets, new.facets) or untrusted(rival.provenance.trust):
             continue
         if wording.ends(said, new.facets.object):
             return _ended(Plan("delete", "it is said to be over", rival), new, book)
@@ -98,7 +99,8 @@ def by_rule(
             return _ended(Plan("supersede", "nearly the same, and newer", each.record), new, book)
     asked = {record.number: Similar(record, 1.0, True) for record in doubtful}
     if new.is_fact and not several:
-        asked |= {record.number: Similar(record, 0.0, True) for record in others}
+        read = (record for record in others if not untrusted(record.provenance.trust))
+        asked |= {record.number: Similar(record, 0.0, True) for record in read}
     for each in found:
         close = each.likeness >= NEAR_ASKS
         if close or (new.is_fact and _says_of_same(each.record, new)):
@@ -133,6 +135,11 @@ def by_model(
         why = "a model found that it ended this"
         return _ended(Plan("delete" if over else "supersede", why, record), new, book)
     return Plan("add", f"a model said {op.lower()}, which the rules do not allow here")
+
+
+def waiting() -> Plan:
+    """For what is untrusted: nothing but a person decides on it."""
+    return Plan("add", "it came from a source that is not trusted", aside=True)
 
 
 def unasked(new: New) -> Plan:

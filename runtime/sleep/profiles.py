@@ -25,6 +25,7 @@ from pagemind.runtime.sleep.answer import text_of
 from pagemind.runtime.sleep.asked import asked, whole
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.state.changes import Change
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.transcript import fence
 from pagemind.runtime.wording import mentions
@@ -67,6 +68,8 @@ def for_profiles(context: SleepContext, change: Change) -> bool:
     """Whether a candidate waits to be held against the profiles, or is for them alone."""
     if context.semantic == "collection" or not context.profiles or change.job not in _FINDERS:
         return False
+    if untrusted(change.trust):
+        return False  # it waits for a person, as a record
     if context.semantic == "profile":
         return True
     return context.model is not None and not change.body.get(_SEEN)
@@ -99,6 +102,7 @@ class Profiles:
             }
             about = {each.number: _about(each, profiles) for each in waiting}
             patches: list[_Patch] = []
+            least = TRUST["model"]
             if any(about.values()):
                 meant = [each for each in waiting if about[each.number]]
                 prompt = _prompt(meant, profiles, blocks)
@@ -112,14 +116,21 @@ class Profiles:
                     _failed(context, meant)
                     continue
                 patches = _patches(answer["changes"], meant, about, profiles, blocks)
+                with context.held():  # all that the model was shown
+                    of = map(context.state.blocks.trust_of, profiles)
+                    least = min(least, *(each.trust for each in meant), *of)
             with context.held():
-                self._plan(context, waiting, patches)
+                self._plan(context, waiting, patches, least)
 
     def _planned(self, context: SleepContext) -> list[Change]:
         return context.state.changes.in_state("planned", job=self.name)
 
     def _plan(
-        self, context: SleepContext, waiting: Sequence[Change], patches: Sequence[_Patch]
+        self,
+        context: SleepContext,
+        waiting: Sequence[Change],
+        patches: Sequence[_Patch],
+        least: int,
     ) -> None:
         """The rows of all fields, and what becomes of the candidates, in one transaction."""
         changes = context.state.changes
@@ -139,7 +150,7 @@ class Profiles:
                 changes.plan(each.number, "noop", state="planned", body=body, why=why)
                 changes.settle(each.number, "noop", by="worker")
                 context.report.count("noop", int(not own))
-            for row in _rows(context, self.name, settled):
+            for row in _rows(context, self.name, settled, least):
                 _make(context, row)
 
 
@@ -210,14 +221,15 @@ def _stands_in(said: str, value: Any) -> bool:
     return isinstance(value, str | int | float) and bool(str(value)) and mentions(said, str(value))
 
 
-def _rows(context: SleepContext, job: str, patches: Sequence[_Patch]) -> list[Change]:
+def _rows(context: SleepContext, job: str, patches: Sequence[_Patch], least: int) -> list[Change]:
     """A row for each profile, with all its fields, and another for those that wait for a person.
-    The ones that do not wait."""
+    The ones that do not wait. `least` is the trust of all that the model was shown."""
     state = context.state
     groups: dict[tuple[str, bool], list[_Patch]] = {}
     for patch in patches:
         told = patch.candidate
-        waits = context.review or told.trust < TRUST["model"] or _of_another(context, told)
+        low = min(told.trust, least) < TRUST["model"]
+        waits = context.review or low or _of_another(context, told)
         groups.setdefault((patch.block.label, waits), []).append(patch)
     rows = []
     for (label, waits), own in groups.items():
@@ -236,7 +248,7 @@ def _rows(context: SleepContext, job: str, patches: Sequence[_Patch]) -> list[Ch
             base=block.version,
             why="; ".join(dict.fromkeys(str(patch.candidate.body["text"]) for patch in own)),
             sources=list(dict.fromkeys(id for patch in own for id in patch.candidate.sources)),
-            trust=min(patch.candidate.trust for patch in own),
+            trust=min(least, *(patch.candidate.trust for patch in own)),
         )
         context.report.count("pending", int(waits))
         if not waits:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.settings import EXTRACT_TURNS, PROMOTE_PAGES, SEGMENT_HEAT, SEGMENTS
 from pagemind.runtime.sleep.asking import Found, ask, room_for_talk
-from pagemind.runtime.sleep.extract import has_read, keep, put_aside
+from pagemind.runtime.sleep.extract import alike, has_read, keep, put_aside
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.talk import Talk, read
 from pagemind.runtime.state.segments import Segment
@@ -86,8 +86,9 @@ def _turns(context: SleepContext, segment: Segment) -> list[int]:
 
 
 def _fitting(context: SleepContext, turns: Sequence[int]) -> Talk:
-    """As many of the turns as a request has room for, one at least."""
-    size = min(EXTRACT_TURNS, len(turns))
+    """As many of the turns as a request has room for, one at least; of one trust."""
+    turns = alike(context, turns[:EXTRACT_TURNS])
+    size = len(turns)
     while True:
         talk = read(context.state, turns[:size], context.count)
         if size == 1 or context.count(talk.shown(context.zone)) <= room_for_talk(context):

@@ -77,8 +77,9 @@ class Reflect:
             found = self._found(context, questions)
             insights = self._insights(context, questions, found, cancel)
         with context.held(), context.state.database.transaction():
+            least = min((m.trust for m in (*recent, *found)), default=0)  # of all it was shown
             for insight, evidence in insights:
-                self._keep(context, insight, evidence, min(m.trust for m in found))
+                self._keep(context, insight, evidence, least)
             # Whatever it answered: nothing is lost, what is recent now is so next time.
             context.set_cursor(self.name, {"seq": seq, "number": number})
         context.written()

@@ -21,6 +21,7 @@ from pagemind.runtime.settings import NEAR_MOST, NEAR_POOL, RELATION_LEARNED, RE
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.wording import likeness
 
 KINDS: tuple[RecordKind, ...] = ("note", "fact")
@@ -117,6 +118,8 @@ def similar(context: SleepContext, new: New, rivals: Sequence[Passage]) -> list[
             continue
         if record.facets.cold or record.provenance.origin == "document":
             continue
+        if untrusted(record.provenance.trust):
+            continue  # a model that compares reads it
         if record.facets.expires_at is not None:
             continue  # the new one is kept for good
         if _together(record, facets) and not _somebody_else(record.facets, facets):

@@ -2,7 +2,8 @@
 
 Only what people said themselves, and what the agent said to that. What a function found, what was
 prefetched, notices and readings are never in it; what the agent repeats of them, and what somebody
-quotes, is cut out; a message that asks to forget something is left out as a whole.
+quotes, is cut out; a message that asks to forget something is left out as a whole, and so is what
+is untrusted: a model that reads it would word by it what others said.
 """
 
 import re
@@ -22,6 +23,7 @@ from pagemind.runtime.models.plain_talk import (
 from pagemind.runtime.settings import EXTRACT_MESSAGE_TOKENS
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 
 PEOPLE = ("user", "operator", "import", "agent")  # origins of what can be a fact
 UNNAMED = "user"  # how a person without a name is shown
@@ -72,6 +74,11 @@ class Talk:
     def last_seq(self) -> int:
         return max((line.seq for line in self.lines), default=0)
 
+    @property
+    def trust(self) -> int:
+        """The least of all that is shown."""
+        return min((line.trust for line in self.lines), default=100)
+
     def shown(self, zone: tzinfo) -> str:
         """A line a message, with its day."""
         return "\n".join(
@@ -91,6 +98,8 @@ def read(state: State, turns: Sequence[int], count: Callable[[str], int]) -> Tal
         hidden = any(m.kind == "reading" for m in messages)  # its text does not stand in it
         for message in messages:
             if message.kind != "talk" or message.role == "tool" or message.said_at is None:
+                continue
+            if untrusted(message.provenance.trust):
                 continue
             person = message.role == "user"
             if person and message.provenance.origin not in PEOPLE:

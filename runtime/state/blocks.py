@@ -12,6 +12,7 @@ from pagemind.runtime.message import TRUST, Origin
 from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.database import Database
 
+_NONE_SHOWN: Mapping[str, int] = {}
 SHARED = "shared_blocks"  # the meta key: which blocks are copies of a version of a shared one
 
 
@@ -128,13 +129,26 @@ class Blocks:
                 seq=seq,
             )
 
-    def least_trust(self) -> int:
-        """The lowest trust of any block as it is now; an empty one says nothing."""
-        row = self._db.one(
-            "SELECT min(v.trust) AS trust FROM block_versions v JOIN blocks b"
-            " ON b.label = v.label AND b.version = v.version WHERE b.value <> ''"
+    def least_trust(self, shown: Mapping[str, int] = _NONE_SHOWN) -> int:
+        """The lowest trust of any block as it is now, or in the version that is still `shown`; an
+        empty one says nothing."""
+        rows = self._db.rows(
+            "SELECT v.label, v.version, v.trust, v.version = b.version AS newest"
+            " FROM block_versions v JOIN blocks b ON b.label = v.label WHERE v.value <> ''"
+            " AND (v.version = b.version OR v.version IN (SELECT value FROM json_each(?)))",
+            (json.dumps(sorted(set(shown.values()))),),
         )
-        return int(row["trust"]) if row is not None and row["trust"] is not None else 100
+        seen = [r["trust"] for r in rows if r["newest"] or shown.get(r["label"]) == r["version"]]
+        return min(seen, default=100)
+
+    def trust_of(self, label: str, version: int | None = None) -> int:
+        """How far a block is trusted, in a version or as it is now; fully if it is empty."""
+        row = self._db.one(
+            "SELECT v.trust FROM block_versions v JOIN blocks b ON b.label = v.label"
+            " WHERE v.label = ? AND v.version = coalesce(?, b.version) AND v.value <> ''",
+            (label, version),
+        )
+        return int(row["trust"]) if row is not None else 100
 
     def versions_before(self, seq: int) -> dict[str, int]:
         """The version of each block just before a message was given its seq; a block that came

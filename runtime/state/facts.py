@@ -10,7 +10,7 @@ from datetime import datetime
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.message import Status
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.settings import SUCCESSION_LONGEST
+from pagemind.runtime.settings import SUCCESSION_LONGEST, SUMMARY_TRUST
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.passages import as_version, passage_of
 
@@ -102,10 +102,10 @@ class Facts:
         return self._db.one(f"SELECT 1 FROM passages WHERE {_FACT} LIMIT 1") is not None
 
     def relations(self) -> list[str]:
-        """Of active facts, each once."""
+        """Of active facts that are trusted, each once."""
         rows = self._db.rows(
             f"SELECT DISTINCT relation FROM passages WHERE {_FACT} AND status = 'active'"
-            " AND relation <> '' ORDER BY relation"
+            f" AND relation <> '' AND trust >= {SUMMARY_TRUST} ORDER BY relation"
         )
         return [row["relation"] for row in rows]
 
@@ -120,30 +120,31 @@ class Facts:
 
     def turnover(self, relation: str) -> tuple[int, int]:
         """How often a value of a relation took the place of another, and how many subjects have
-        several at once."""
+        several at once; what is untrusted teaches nothing."""
         replaced = self._db.number(
             "SELECT count(*) FROM passages old JOIN passages new ON new.number = old.superseded_by"
             " WHERE old.kind = 'fact' AND old.status = 'active' AND old.relation = ?"
             " AND new.relation = old.relation AND new.subject_entity = old.subject_entity"
-            " AND new.object <> old.object",
+            f" AND new.object <> old.object AND new.trust >= {SUMMARY_TRUST}",
             (relation,),
         )
         beside = self._db.number(
             f"SELECT count(*) FROM (SELECT 1 FROM passages WHERE {_FACT} AND relation = ?"
             " AND status = 'active' AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0"
+            f" AND trust >= {SUMMARY_TRUST}"
             " GROUP BY subject_entity HAVING count(DISTINCT object) > 1)",
             (relation,),
         )
         return replaced, beside
 
     def rivals(self) -> list[tuple[Passage, ...]]:
-        """Active facts that no other took the place of, of the same subject, relation, scope and
-        owner, where they say different things: each such matter's, the oldest first."""
+        """Active, trusted facts that no other took the place of, of the same subject, relation,
+        scope and owner, where they say different things: each such matter's, the oldest first."""
         rows = self._db.rows(
             "SELECT group_concat(number) AS numbers FROM passages"
             f" WHERE {_FACT} AND relation <> '' AND status = 'active' AND cold = 0"
             " AND subject_entity IS NOT NULL AND valid_to IS NULL AND superseded_by IS NULL"
-            " GROUP BY subject_entity, relation, scope, owner"
+            f" AND trust >= {SUMMARY_TRUST} GROUP BY subject_entity, relation, scope, owner"
             " HAVING count(DISTINCT coalesce(object_entity, lower(object))) > 1"
         )
         wanted = [[int(each) for each in row["numbers"].split(",")] for row in rows]

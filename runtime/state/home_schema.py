@@ -199,6 +199,9 @@ CREATE TABLE made_files (
     at TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX made_files_agent ON made_files (agent);
+-- As the least of what stands in it. What was there is trusted as its origin, of agents as theirs.
+ALTER TABLE shared_block_versions ADD COLUMN trust INTEGER NOT NULL DEFAULT 60;
+UPDATE shared_block_versions SET trust = 100 WHERE origin IN ('user', 'operator');
 """
 
 HOME = f"""

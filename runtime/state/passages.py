@@ -12,6 +12,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.message import Provenance, Status
 from pagemind.runtime.passage import Facets, Passage, RecordKind
+from pagemind.runtime.settings import SUMMARY_TRUST
 from pagemind.runtime.state import facet_columns
 from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.blocks import BlockVersion
@@ -54,7 +55,8 @@ class Passages:
     ) -> tuple[Passage, bool]:
         """The stored passage and True, or the active one that says the same and False: the same
         text of the same kind about the same subject, for the same scope and owner, that still
-        holds, and is kept as long. What is over already is not the same as that.
+        holds, and is kept as long. What is over already is not the same as that, nor is what is
+        untrusted the same as what is trusted.
 
         What comes out of a file has its time, and an id: the one with that id, retired or not, is
         the same. Its sources become its lineage.
@@ -65,7 +67,7 @@ class Passages:
                 "SELECT * FROM passages WHERE digest = ? AND status = 'active' AND kind = ?"
                 " AND scope = ? AND owner = ? AND key = ? AND subject_entity IS ? AND relation = ?"
                 " AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0 AND ? IS NULL"
-                " AND (expires_at IS NULL OR expires_at >= ?) OR id = ? LIMIT 1",
+                " AND (expires_at IS NULL OR expires_at >= ?) AND trust >= ? OR id = ? LIMIT 1",
                 (
                     digest(text),
                     facets.kind,
@@ -76,6 +78,7 @@ class Passages:
                     facets.relation,
                     facets.superseded_by or (facets.valid_to and rfc3339(facets.valid_to)),
                     rfc3339(facets.expires_at) if facets.expires_at else _FOR_GOOD,
+                    min(provenance.trust, SUMMARY_TRUST),
                     id or "",
                 ),
             )
@@ -133,13 +136,15 @@ class Passages:
         metadata: Mapping[str, Any] | None = None,
         facets: Facets | None = None,
         base: int | None = None,
+        trust: int | None = None,
         author: str,
         reason: str,
         seq: int,
     ) -> Passage | None:
         """A new version, in which what is None stays as it was (`no_importance` takes that away);
-        None if there is no active passage of that number. Raises RecordChanged if it is not of the
-        version `base` any more."""
+        None if there is no active passage of that number. `trust` is that of what the new words
+        were made of: where it is less, the record is trusted no more from then on. Raises
+        RecordChanged if it is not of the version `base` any more."""
         with self._db.transaction():
             found = self.get([number]).get(number)
             if found is None or found.provenance.status == "retired":
@@ -156,6 +161,7 @@ class Passages:
                 facets=found.facets if facets is None else facets,
                 version=found.version + 1,
                 updated_at=self._clock.now(),
+                provenance=found.provenance if trust is None else found.provenance.at_most(trust),
             )
             self._update(changed)
             self._keep_version(changed, author, reason, seq, _what_edit(found, changed))
@@ -191,6 +197,17 @@ class Passages:
             )
             self._keep_version(changed, author, reason, seq, op)
         return changed
+
+    def set_trust(self, number: int, trust: int) -> None:
+        """Trust a record as far as a person says; no new version, since it says the same."""
+        with self._db.transaction():
+            self._db.write("UPDATE passages SET trust = ? WHERE number = ?", (trust, number))
+            self._db.write(
+                "INSERT OR REPLACE INTO outbox (tier, key, op) SELECT 'archival', number,"
+                " CASE status WHEN 'retired' THEN 'delete' ELSE 'put' END FROM passages"
+                " WHERE number = ?",
+                (number,),
+            )
 
     def changed_since(self, seq: int) -> list[int]:
         """The numbers of passages that have a version made when the newest seq was this one, or
@@ -232,7 +249,7 @@ class Passages:
         assert passage.updated_at is not None
         self._db.write(
             "UPDATE passages SET text = ?, digest = ?, tags = ?, importance = ?, metadata = ?,"
-            " version = ?, updated_at = ?, status = ?,"
+            " version = ?, updated_at = ?, status = ?, trust = ?,"
             f" {', '.join(f'{name} = ?' for name in facet_columns.COLUMNS)} WHERE number = ?",
             (
                 passage.text,
@@ -243,6 +260,7 @@ class Passages:
                 passage.version,
                 rfc3339(passage.updated_at),
                 passage.provenance.status,
+                passage.provenance.trust,
                 *facet_columns.columns_of(passage.facets),
                 passage.number,
             ),

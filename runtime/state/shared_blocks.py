@@ -19,7 +19,8 @@ from pagemind.runtime.state.database import Database, Row
 @dataclass(frozen=True, slots=True)
 class SharedBlock:
     """A shared block as it is now. `id` is another one for a block that was deleted and made
-    anew; `newest` says who made the value, when and why, and `origin` what kind of author."""
+    anew; `newest` says who made the value, when and why, `origin` what kind of author, and `trust`
+    how far it is trusted: as the least of what stands in it."""
 
     name: str
     id: str
@@ -28,6 +29,7 @@ class SharedBlock:
     description: str
     newest: BlockVersion
     origin: Origin
+    trust: int
 
     @property
     def version(self) -> int:
@@ -62,7 +64,15 @@ class SharedBlocks:
         raise NotFound(f"no shared block is called {name!r}", hint=hint)
 
     def make(
-        self, name: str, value: str, *, limit: int, description: str, author: str, origin: Origin
+        self,
+        name: str,
+        value: str,
+        *,
+        limit: int,
+        description: str,
+        author: str,
+        origin: Origin,
+        trust: int = 100,
     ) -> SharedBlock:
         """Raises SharedBlockExists."""
         with self._db.transaction():
@@ -75,7 +85,7 @@ class SharedBlocks:
                 "INSERT INTO shared_blocks VALUES (?,?,?,?,?,?)",
                 (name, self._clock.new_id(), 0, "", limit, description),
             )
-            self._put(name, 1, value, author=author, reason="made", origin=origin)
+            self._put(name, 1, value, author=author, reason="made", origin=origin, trust=trust)
             return self.find(name)
 
     def change(
@@ -86,26 +96,46 @@ class SharedBlocks:
         author: str,
         reason: str,
         origin: Origin,
+        trust: int = 100,
+        most: int | None = None,
     ) -> SharedBlock:
         """A new version, made of the newest; what `make` raises leaves the block as it is. An
-        equal value is no version. Raises NotFound."""
+        equal value is no version. `trust` is that of what is written, `most` that of what stays in
+        it; None: as the version before. Raises NotFound."""
         with self._db.transaction():
             now = self.find(name)
             value = make(now)
             if value == now.value:
                 return now
-            self._put(name, now.version + 1, value, author=author, reason=reason, origin=origin)
+            stays = (now.trust if now.value else 100) if most is None else most
+            self._put(
+                name,
+                now.version + 1,
+                value,
+                author=author,
+                reason=reason,
+                origin=origin,
+                trust=min(trust, stays),
+            )
             return self.find(name)
 
     def _put(
-        self, name: str, version: int, value: str, *, author: str, reason: str, origin: Origin
+        self,
+        name: str,
+        version: int,
+        value: str,
+        *,
+        author: str,
+        reason: str,
+        origin: Origin,
+        trust: int,
     ) -> None:
         self._db.write(
             "UPDATE shared_blocks SET version = ?, value = ? WHERE name = ?", (version, value, name)
         )
         self._db.write(
-            "INSERT INTO shared_block_versions VALUES (?,?,?,?,?,?,?)",
-            (name, version, value, rfc3339(self._clock.now()), author, reason, origin),
+            "INSERT INTO shared_block_versions VALUES (?,?,?,?,?,?,?,?)",
+            (name, version, value, rfc3339(self._clock.now()), author, reason, origin, trust),
         )
         self._audit.add(
             "shared block written",
@@ -140,6 +170,21 @@ class SharedBlocks:
         )
         return [_version(row) for row in rows]
 
+    def trust_of(self, name: str, version: int) -> int:
+        """How far a version is trusted."""
+        return self._db.number(
+            "SELECT trust FROM shared_block_versions WHERE name = ? AND version = ?",
+            (name, version),
+        )
+
+    def set_trust(self, name: str, trust: int) -> None:
+        """Trust what the block says now as far as a person says."""
+        self._db.write(
+            "UPDATE shared_block_versions SET trust = ? WHERE name = ? AND version ="
+            " (SELECT version FROM shared_blocks b WHERE b.name = shared_block_versions.name)",
+            (trust, name),
+        )
+
     def delete(self, name: str) -> None:
         """With all its versions."""
         with self._db.transaction():
@@ -168,4 +213,5 @@ def _block(row: Row) -> SharedBlock:
         row["description"],
         _version(row),
         row["origin"],
+        row["trust"],
     )
