@@ -12,6 +12,7 @@ from laws import holds
 
 from pagemind.runtime.erasure.closure import plan_of
 from pagemind.runtime.erasure.plan import Counts, Plan
+from pagemind.runtime.erasure.preview import preview
 from pagemind.runtime.erasure.scrub import scrub
 from pagemind.runtime.erasure.wanted import Wanted, wanted
 from pagemind.runtime.errors import NotFound, UserError
@@ -193,3 +194,15 @@ def test_ids_of_nothing_are_named(life: Life) -> None:
             plan_of(state, wanted(ids=["m1"]))
     finally:
         state.close()
+
+
+def test_a_person_sees_what_would_go_and_nothing_else(life: Life) -> None:
+    """Words, by kind and id, and what becomes of each; looking changes nothing."""
+    state = State(life.folder, life.clock)
+    before = scan(life.folder)
+    items = preview(state, plan_of(state, wanted(query="ROBIN0002")))
+    state.close()
+    assert scan(life.folder) == before
+    told = {(each.kind, each.what) for each in items if "ROBIN0002" in each.text}
+    assert {("message", "erased"), ("block", "loses lines")} <= told
+    assert not any("DANA0001" in each.text for each in items)
