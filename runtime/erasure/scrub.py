@@ -8,6 +8,7 @@ The agent is closed; whoever calls holds its lock.
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from pagemind.runtime.erasure import past_texts, retold
 from pagemind.runtime.erasure.block_lines import without
@@ -31,6 +32,9 @@ def scrub(state: State, plan: Plan, counter: TokenCounter | None = None) -> Coun
             state.database.set_meta(
                 DONE, json.dumps({"plan": plan.sha256, "counts": done.to_dict()})
             )
+            told: dict[str, Any] = {**done.to_dict()}
+            state.audit.add("erased", plan.sha256, by="user", **told)
+            state.audit.new_key("user")  # no guess of what was erased can be tried on its hash
     for sha256 in plan.blobs:  # after the commit: a message must not name what is not there
         state.blobs.remove(sha256)
     return done

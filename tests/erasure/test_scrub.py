@@ -28,9 +28,12 @@ def erase(life: Life, what: Wanted) -> tuple[Plan, Counts]:
     state = State(life.folder, life.clock)
     try:
         plan = plan_of(state, what)
+        key = state.audit.key_changed()
         assert Plan.from_json(plan.to_json()) == plan
         done = scrub(state, plan)
         assert scrub(state, plan) == done
+        told = [row.op for row in state.audit.rows(after=key)][-2:]
+        assert told == ["erased", "key changed"]
         assert not [each for each in check_state(state) if each.status == "wrong"]
     finally:
         state.close()
