@@ -73,7 +73,6 @@ class ToolContext:
     now: Callable[[], Any]  # datetime in the agent's time zone
     result_tokens: int
     turn: int
-    trust: int = 100  # of the step that makes the call: the least of what was in its window
     call_id: str = ""
     reading_tokens: int = 0  # of one part of something that is read; 0: as result_tokens
     terms: "Terms | None" = None
@@ -90,6 +89,7 @@ class ToolContext:
     skills: "Skills | None" = None
     prepared: Any = None
     store: "ItemStore | None" = None
+    trust: int = 100  # of the step that makes the call: the least of what was in its window
 
 
 @dataclass(frozen=True, slots=True)

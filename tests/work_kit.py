@@ -8,13 +8,16 @@ from pagemind.runtime.definition import load_definition
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import ScriptedModel, call
 
+# What functions said before is in view: what that means for later calls is not what is tested.
+ALLOWED = "trust: {world: allow, arguments: allow}\n"
+
 
 class Kit:
     """An agent whose definition lies in a folder, and what its calls come to."""
 
     def __init__(self, runtime: Runtime, folder: Path, tools: str, extra: Any = ()) -> None:
         path = folder / "worker.yaml"
-        path.write_text(f"name: worker\ncontext_window: 16000\ntools: [{tools}]\n")
+        path.write_text(f"name: worker\ncontext_window: 16000\ntools: [{tools}]\n{ALLOWED}")
         self.folder = folder
         self.model = ScriptedModel(self._answer)
         self._next: list[Any] = []

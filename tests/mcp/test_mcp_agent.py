@@ -21,6 +21,7 @@ name: plain
 system: You are a test agent.
 embedding: none
 context_window: 8192
+trust: {{world: allow}}
 tools:
   - core_append
   - page_in
