@@ -512,6 +512,11 @@ AGENT_ANSWER_SECONDS = 600.0  # that an agent waits for the answer of another �
 AGENT_BUSY_SECONDS = 60.0  # … of which so long for one that is busy with something else
 AGENT_FAN_OUT = 4  # agents that one message to all of a tag is answered by at once
 
+# --- erasure ------------------------------------------------------------------------------------
+
+KEEP_LATE_SHARE = 0.1  # of `keep`: what is older than it is erased so much later …
+KEEP_LATE_SECONDS = 86_400.0  # … or a day: an agent is not cleaned anew after every turn
+
 # --- the command line ---------------------------------------------------------------------------
 
 CLI_PART_TOKENS = 2000  # one part of a search shown to a person: a screen or two

@@ -34,7 +34,7 @@ def talkative(request: ModelRequest) -> Answer:
     newest = request.messages[-1]
     if newest.role == "tool":
         return f"Done: {newest.text[:200]}"
-    said = newest.text
+    said = newest.text.rpartition("</memories>")[2]
     marked = MARKER.search(said)
     word = marked[0] if marked else "nothing"
     if "note" in said:

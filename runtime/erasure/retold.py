@@ -111,13 +111,13 @@ def summaries(state: State, numbers: Sequence[int], count: Count) -> None:
 
 
 def _covered(state: State, last: int, most: int) -> list[Page]:
-    """The newest pages up to a message, of the line that it is on."""
+    """The newest pages up to a message, of the line that it is on, of which anything is left."""
     line = state.journal.lines.line_of(last)
     written = "(SELECT e.seq FROM epochs e WHERE e.epoch = p.epoch)"
     on = on_line(written, str(int(line))) if line else "p.live"
     rows = state.database.rows(
-        f"SELECT p.* FROM pages p WHERE p.kind = 'page' AND p.last_seq <= ? AND {on}"
-        " ORDER BY p.first_seq DESC LIMIT ?",
-        (last, most),
+        f"SELECT p.* FROM pages p WHERE p.kind = 'page' AND p.last_seq <= ? AND p.gist <> ?"
+        f" AND {on} ORDER BY p.first_seq DESC LIMIT ?",
+        (last, ERASED, most),
     )
     return [page_of(row, 0) for row in reversed(rows)]
