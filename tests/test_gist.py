@@ -1,9 +1,13 @@
 """Gists: a page's own words, short, and none of a stranger's sentences."""
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from odd_texts import ODD
 
-from pagemind.runtime.gist import gist, keywords
+from pagemind.runtime.gist import gist, holds, keywords
 from pagemind.runtime.message import Message, Provenance, Role, Text, clean_text
 from pagemind.runtime.settings import GIST_TOKENS
 from pagemind.runtime.tokens import TokenCounter
@@ -98,3 +102,10 @@ def test_what_is_said_everywhere_gives_way_to_what_is_rare() -> None:
 def test_a_possessive_is_the_name() -> None:
     """`Nour's` is found by `Nour`."""
     assert keywords(["that is Nour's, and Nour’s alone"])[0] == "Nour"
+
+
+@given(text=st.text("ab_1é. ", max_size=12), word=st.text("ab_1é.", min_size=1, max_size=3))
+@settings(max_examples=200, deadline=None)
+def test_a_word_is_held_as_a_word_of_its_own(text: str, word: str) -> None:
+    """Where a pattern with both edges would find it."""
+    assert holds(text, word) == bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text))
