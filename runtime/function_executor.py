@@ -46,6 +46,7 @@ from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.blobs import Blobs
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.step_trust import FULL
+from pagemind.runtime.tainted_services import within_taint
 from pagemind.runtime.tool import (
     Tool,
     ToolContext,
@@ -102,7 +103,8 @@ class FunctionExecutor:
         self._blobs = blobs
         self._gate = gate
         self._ruled = any(terms_of(tool).ruled for tool in registry)
-        self._always: set[str] = set()  # a person consented once and for all
+        # A person consented once and for all; whether also while untrusted text is in view.
+        self._always: dict[str, bool] = {}
 
     def rule(self, name: str) -> str:
         """allow, ask or deny: what its terms say of calls of a function, unless a person consented
@@ -266,10 +268,11 @@ class FunctionExecutor:
                 f"{tool.name} asks a person before each call, and nobody is there",
                 hint="give the agent a person, or the call a consent",
             )
-        self._heed(tool, consent, context.turn)
+        self._heed(tool, consent, context.turn, tainted=False)
 
-    def _heed(self, tool: Tool, consent: Consent, turn: int) -> None:
-        """Raises _NotRun for a refusal. Either answer stands in the audit log."""
+    def _heed(self, tool: Tool, consent: Consent, turn: int, *, tainted: bool) -> None:
+        """Raises _NotRun for a refusal. Either answer stands in the audit log. `tainted`: whether
+        it was asked for since untrusted text is in view."""
         op = "call approved" if consent.allowed else "call refused"
         always = consent.allowed and consent.always
         self._audit.add(op, tool.name, by="user", turn=turn, effect=tool.effect, always=always)
@@ -277,7 +280,7 @@ class FunctionExecutor:
             reason = f": {consent.reason}" if consent.reason else ""
             raise _NotRun(f"{tool.name} was not run: a person declined it{reason}")
         if consent.always:
-            self._always.add(tool.name)
+            self._always[tool.name] = tainted or self._always.get(tool.name, False)
 
     def _permit(
         self,
@@ -289,6 +292,7 @@ class FunctionExecutor:
         """Raises _NotRun where a rule or a person forbids the call, WaitsForApproval where nobody
         is there to ask."""
         terms = terms_of(tool)
+        waited = self._approvals.pending() if self._approvals and consent is not None else None
         if consent is not None:
             self._answered()  # before it runs: killed in it, it must not be asked for again
         if terms.rule == "deny":
@@ -296,22 +300,26 @@ class FunctionExecutor:
         if self._ruled and (why := refusal(tool, self._registry, self._said_in(context.turn))):
             raise _NotRun(why)
         if consent is not None:
-            self._heed(tool, consent, context.turn)
-            return
-        if tool.name in self._always:
+            tainted = waited is not None and waited.tainted
+            self._heed(tool, consent, context.turn, tainted=tainted)
             return
         verdict = _ALLOWED
         if self._gate is not None:
-            verdict = self._gate.verdict(tool, call.parsed(), context)
+            consented = self._always.get(tool.name, False)
+            verdict = self._gate.verdict(tool, call.parsed(), context, consented=consented)
         if verdict.kind in ("refuse", "aside"):
             raise _NotRun(verdict.why)
-        if terms.rule == "ask" or verdict.kind == "ask":
-            self._heed(tool, self._ask(tool, call, context, verdict.why), context.turn)
+        asks = self.rule(tool.name) == "ask"
+        if asks or verdict.kind == "ask":
+            consent = self._ask(tool, call, context, verdict.why)
+            tainted = verdict.kind == "ask" and not verdict.by_argument
+            self._heed(tool, consent, context.turn, tainted=tainted)
 
     def _ask(self, tool: Tool, call: ToolCall, context: ToolContext, why: str) -> Consent:
         request = _request(tool, call.id, call.parsed(), context)
         if why:
-            request = replace(request, about="; ".join(filter(None, (request.about, why))))
+            about = "; ".join(filter(None, (request.about, why)))
+            request = replace(request, about=about, tainted=True)
         if self._approvals is not None:
             self._approvals.wait(request)
         consent = context.person.approve(request) if context.person is not None else None
@@ -325,6 +333,7 @@ class FunctionExecutor:
             self._approvals.answered()
 
     def _run(self, tool: Tool, context: ToolContext, arguments: dict[str, object]) -> ToolResult:
+        context = within_taint(tool, context)
         if tool.terms is not None:
             context = replace(context, terms=tool.terms, env=_env(tool))
         if takes_context(tool.function):

@@ -1,33 +1,41 @@
 """Gate: what a tainted step may do. Decided by rule, never by asking the model.
 
 A step is tainted while untrusted text stands in its window. It may not write core memory, set a
-timer or pin what is untrusted; functions that change the world run by the rules of the definition's
-section `trust`. Where the taint comes from earlier turns only, it is taken out of view and the
-model decides anew: the call that it made while it stood there is not run.
+timer or pin anything; functions that change the world run by the rules of the definition's section
+`trust`, and with an argument that untrusted text was the first to name by its rule `arguments`,
+too. Where the taint comes from earlier turns only, it is taken out of view and the model decides
+anew: the call that it made while it stood there is not run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pagemind.runtime.function_names import GROUPS, WORK
+from pagemind.runtime.argument_provenance import Finding, InView, named_outside
+from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, WORK, expand
+from pagemind.runtime.in_view import Part, parts_in_view
 from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.mcp_use import server_of
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.tool import Tool, ToolContext
-from pagemind.runtime.trust_terms import TrustTerms
+from pagemind.runtime.trust_terms import Decision, TrustTerms
 
 # Memory that acts by itself later: a tainted step cannot write it, whoever would be asked.
-STANDING = frozenset((*GROUPS["core"], *WORK["timers"])) - {"schedules_list"}
+STANDING = frozenset((*GROUPS["core"], *WORK["timers"], "page_pin")) - {"schedules_list"}
+_ORDER: tuple[Decision, ...] = ("allow", "ask", "refuse")
+_NAMED = 5  # texts in view that are named in a refusal
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`aside`: not run, and what is untrusted leaves the window before the next step."""
+    """`aside`: not run, and what is untrusted leaves the window before the next step. `by_argument`:
+    it is for what it would be called with, to which no consent once and for all extends."""
 
     kind: Literal["allow", "ask", "refuse", "aside"]
     why: str = ""
+    by_argument: bool = False
 
 
 _ALLOWED = Verdict("allow")
@@ -40,27 +48,46 @@ class Gate:
         self, terms: TrustTerms, context: MainContext, queue_manager: QueueManager
     ) -> None:
         self._terms = terms
+        self._allowed = _functions(terms.allow)
         self._context = context
         self._queue_manager = queue_manager
         self._repeats: set[int] = set()  # results that brought nothing untrusted in by themselves
         self._clear = False
+        self._turn = 0
+        self._told: list[str] = []
 
-    def verdict(self, tool: Tool, arguments: Mapping[str, Any], context: ToolContext) -> Verdict:
-        """What becomes of a call that the running turn's step made."""
+    def verdict(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        context: ToolContext,
+        *,
+        consented: bool = False,
+    ) -> Verdict:
+        """What becomes of a call that the running turn's step made. `consented`: a person has said
+        once and for all that this function may be called while untrusted text is in view."""
         standing = tool.name in STANDING
         if not untrusted(context.trust) or not (standing or tool.effect == "world"):
             return _ALLOWED
-        rule = "allow" if tool.name in self._terms.allow else self._terms.world
+        rule: Decision = "allow" if consented or self._lists(tool.name) else self._terms.world
+        named = [] if standing else self._named_outside(arguments, context)
+        if named:
+            rule = max(rule, self._terms.arguments, key=_ORDER.index)
         if not standing and rule == "allow":
             return _ALLOWED
         if self._clearable(context.turn):
             self._clear = True
+            self._tell(f"{tool.name} was not run: text from outside stood in view")
             return Verdict("aside", load("aside_not_run").fill(name=tool.name).strip())
         seen = ", ".join(self._seen()) or "memory"
         if standing:
+            self._tell(f"{tool.name} was refused: text from outside is in view ({seen})")
             return Verdict("refuse", load("tainted_memory").fill(name=tool.name, seen=seen).strip())
+        if named:
+            return self._for_arguments(tool, rule, named)
         if rule == "ask":
-            return Verdict("ask", f"text from outside was in view: {seen}")
+            return Verdict("ask", f"text from outside is in view: {seen}")
+        self._tell(f"{tool.name} was refused: text from outside is in view ({seen})")
         return Verdict("refuse", load("tainted_world").fill(name=tool.name, seen=seen).strip())
 
     def brought(self, seq: int, trust: int) -> None:
@@ -68,12 +95,14 @@ class Gate:
         if not untrusted(trust):
             self._repeats.add(seq)
 
-    def begin(self) -> None:
-        """A turn begins."""
+    def begin(self, turn: int) -> None:
+        """A turn begins, or is taken up again."""
         self._repeats.clear()
         self._clear = False
+        self._turn = turn
+        self._told.clear()
         if self._terms.aside == "each_turn":
-            self._queue_manager.set_aside()
+            self._set_aside(whole_turn=True)
 
     def cleared(self) -> bool:
         """After the calls of a reply: take out of view what one of them was not run for. Whether
@@ -81,8 +110,57 @@ class Gate:
         if not self._clear:
             return False
         self._clear = False
-        self._queue_manager.set_aside()
+        self._set_aside(whole_turn=False)
         return True
+
+    def told(self) -> list[str]:
+        """What a person should know of it since this was last asked."""
+        told, self._told = self._told, []
+        return told
+
+    def _for_arguments(self, tool: Tool, rule: Decision, named: list[Finding]) -> Verdict:
+        said = "; ".join(
+            f"{each.argument}: {each.value!r} was first named by {each.source.id}"
+            f" ({each.source.who})"
+            for each in named
+        )
+        if rule == "ask":
+            return Verdict("ask", f"text from outside is in view, and {said}", by_argument=True)
+        self._tell(f"{tool.name} was refused: {said}, text from outside")
+        why = load("tainted_argument").fill(name=tool.name, named=said)
+        return Verdict("refuse", why.strip(), by_argument=True)
+
+    def _lists(self, function: str) -> bool:
+        return not self._allowed.isdisjoint((function, server_of(function)))
+
+    def _set_aside(self, *, whole_turn: bool) -> None:
+        first = self._queue_manager.set_aside(self._turn, whole_turn=whole_turn)
+        if first:
+            self._tell(f"text from outside was set aside ({', '.join(first)})")
+
+    def _tell(self, line: str) -> None:
+        if line not in self._told:
+            self._told.append(line)
+
+    def _named_outside(self, arguments: Mapping[str, Any], context: ToolContext) -> list[Finding]:
+        if self._terms.arguments == "allow":
+            return []
+        outside: list[InView] = []
+        trusted: list[str] = []
+        for part in parts_in_view(self._context):
+            if not untrusted(part.trust):
+                trusted.append(part.text)
+            elif not self._is_own(part, context.call_id):
+                outside.append(InView(part.id, part.source or part.origin, _said(part, self._turn)))
+        return named_outside(arguments, outside, trusted)
+
+    def _is_own(self, part: Part, call_id: str) -> bool:
+        """Whether an untrusted part is untrusted only for when it was asked for, or is the reply
+        itself."""
+        if part.entry is None:
+            return False
+        calls = part.entry.message.tool_calls
+        return part.entry.seq in self._repeats or any(call.id == call_id for call in calls)
 
     def _clearable(self, turn: int) -> bool:
         """Whether nothing untrusted would be in view without earlier turns and what followed from
@@ -105,10 +183,23 @@ class Gate:
     def _seen(self) -> list[str]:
         """What is untrusted and in view, by id, the newest last."""
         found = [
-            f"{entry.message.short_id} ({entry.message.name or entry.message.speaker})"
-            for entry in self._context.queue
-            if entry.tells
-            and untrusted(entry.message.provenance.trust)
-            and entry.message.role != "assistant"
+            part.named
+            for part in parts_in_view(self._context)
+            if untrusted(part.trust) and part.origin != "model"
         ]
-        return found[-5:]
+        return found[-_NAMED:]
+
+
+def _said(part: Part, turn: int) -> str:
+    """What a text in view says; of an earlier turn also what it called: of what it had read there
+    nothing may be left."""
+    message = part.entry.message if part.entry is not None else None
+    if message is None or message.turn == turn:
+        return part.text
+    return "\n".join([part.text, *(call.arguments for call in message.tool_calls)])
+
+
+def _functions(allow: Collection[str]) -> frozenset[str]:
+    """The functions, groups and servers that a definition names, with what is in the groups."""
+    groups = [name for name in allow if name in ALL_GROUPS]
+    return frozenset((*allow, *expand(groups, ALL_GROUPS)))

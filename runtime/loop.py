@@ -93,7 +93,8 @@ class Loop:
     ) -> StopReason:
         """Steps until one of them ends the turn; before them, with `consent`, the calls of which
         the first waited for it. Raises Cancelled, ModelError, LimitExceeded."""
-        self._gate.begin()
+        self._gate.begin(turn.number)
+        turn.warnings += self._gate.told()
         if consent is None:
             self.approvals.lapse()
         elif stop := self._go_on(turn, observer, cancel, consent):
@@ -186,6 +187,7 @@ class Loop:
                 return "approval"
             consent = None  # it was for one call
         if self._gate.cleared():
+            turn.warnings += self._gate.told()
             return None
         if self.heartbeat and spoke and not any(map(wants_heartbeat, calls)):
             return self._answered(turn)
@@ -309,6 +311,7 @@ class Loop:
             call, context, store, cut_off=cut_off, note=note, consent=consent
         )
         self._gate.brought(outcome.message.seq, outcome.trust)
+        turn.warnings += self._gate.told()
         turn.message_ids.append(outcome.message.short_id)
         turn.record(
             CallRecord(call.id, call.name, call.parsed(), outcome.ok, outcome.error, outcome.ms)

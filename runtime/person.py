@@ -23,6 +23,7 @@ class ApprovalRequest:
     arguments: Mapping[str, Any]
     effect: str
     about: str = ""
+    tainted: bool = False  # it is asked for since text from outside is in view
 
     def as_json(self) -> dict[str, Any]:
         """`pending` of `send --json`."""
@@ -32,6 +33,7 @@ class ApprovalRequest:
             "arguments": dict(self.arguments),
             "effect": self.effect,
             "about": self.about,
+            "tainted": self.tainted,
         }
 
 

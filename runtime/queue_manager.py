@@ -290,16 +290,20 @@ class QueueManager:
 
     # --- setting aside -----------------------------------------------------------------------
 
-    def set_aside(self) -> None:
-        """Take out of view every group in which something untrusted stands, and the memories before
-        the event; a line stands for each run of them. What a person said stays."""
+    def set_aside(self, turn: int, *, whole_turn: bool) -> list[str]:
+        """Take out of view every group in which something untrusted stands, and untrusted memories
+        before the event; a line stands for each run of them. What has woken the running turn stays,
+        or with `whole_turn` all of it. The id at which each run begins."""
         context, history = self._context, self._state.history
         entries = {entry.seq: entry for entry in context.queue}
         runs: list[list[Entry]] = []
         joined = False
         for each in context.queue.groups():
             own = [entries[message.seq] for message in each.messages]
-            if any(e.tells and untrusted(e.message.provenance.trust) for e in own):
+            stays = any(
+                e.message.turn == turn and (whole_turn or e.message.role == "user") for e in own
+            )
+            if not stays and any(e.tells and untrusted(e.message.provenance.trust) for e in own):
                 runs[-1:] = [[*runs[-1], *own]] if joined else [*runs[-1:], own]
                 joined = True
             else:
@@ -312,7 +316,8 @@ class QueueManager:
         aside = [self._entry(entries[q].message, view, False) for q, view in views.items()]
 
         def follow() -> None:
-            context.prefetch = None
+            if context.prefetch is not None and untrusted(context.prefetch.trust):
+                context.prefetch = None
             for entry in aside:
                 context.queue.replace(entry)
 
@@ -321,7 +326,9 @@ class QueueManager:
                 history.set_views(views, since_step=history.last_step + 1)
             self._state.database.after_commit(follow)
         ids = [run[0].message.short_id for run in runs]
-        self.observer(TraceEvent("set_aside", {"first": ids, "messages": len(views)}))
+        if ids:
+            self.observer(TraceEvent("set_aside", {"first": ids, "messages": len(views)}))
+        return ids
 
     def _tighten(self, limit: int) -> None:
         """Shrink the largest resident messages until `paged` is at most `limit`.

@@ -25,14 +25,14 @@ FLOORS: dict[int, str] = {
           image_header trace_file config exchange mcp_use recurrence scope profile profile_path
           profile_schema profile_outline memory_kinds importance
           json_reply sight keeping memory_bounds scope_guess item record_heat
-          trust_terms step_trust""",
+          trust_terms step_trust targets argument_provenance""",
     2: "main_context pressure legalise request_json",
     3: "models state tiers documents",
     4: """wording dropped_plans sources lineage_walk why summarizer gist_writer idle_gists flush
           queue_manager tool
           function_executor
           deadline
-          approvals turn_rules gate earlier acceptance usual_words shared_copies shared_archives
+          approvals turn_rules gate in_view tainted_services earlier acceptance usual_words shared_copies shared_archives
           archival_memory
           entity_resolver facts fact_search fact_placing agent_facts fact_sources
           core_editor attachment page_reader page_finder passage_reader part_size pinning
