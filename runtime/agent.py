@@ -36,7 +36,7 @@ from pagemind.runtime.keeping import Keeping, Kept
 from pagemind.runtime.lines_seen import LineSeen, lines_seen
 from pagemind.runtime.loop import Loop
 from pagemind.runtime.main_context import MainContext
-from pagemind.runtime.message import Message
+from pagemind.runtime.message import TRUST, Message
 from pagemind.runtime.model import Model
 from pagemind.runtime.moved import Moved
 from pagemind.runtime.passage import Passage
@@ -296,8 +296,10 @@ class Agent:
         with self._lock:
             self._mend()
             if wait:
-                return self.team.ask(agent, text, everybody, call="", cancel=cancel)
-            self.team.leave(agent, text, everybody, call="")
+                return self.team.ask(
+                    agent, text, everybody, call="", cancel=cancel, trust=TRUST["user"]
+                )
+            self.team.leave(agent, text, everybody, call="", trust=TRUST["user"])
             return None
 
     def send_message_to_all(
@@ -306,7 +308,10 @@ class Agent:
         """Tell all agents with one of the tags the same, and wait for their answers."""
         with self._lock:
             self._mend()
-            return self.team.ask_all(tags, text, Reach(("*",)), call="", cancel=cancel)
+            everybody = Reach(("*",))
+            return self.team.ask_all(
+                tags, text, everybody, call="", cancel=cancel, trust=TRUST["user"]
+            )
 
     def hold(self, seconds: float) -> bool:
         """Keep every other thread from the agent until release(); whether it was free in time."""

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from pagemind.runtime.event import AgentMessage, Event
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.model import Usage
 from pagemind.runtime.services import Team
 from pagemind.runtime.state.state import State
@@ -24,13 +25,14 @@ _LATER = "later"
 @dataclass(frozen=True, slots=True)
 class Errand:
     """`id` is the message's, `sender` who wrote it; `later`: the sender does not wait, and gets the
-    answer as a message."""
+    answer as a message. `trust` is that of the step that sent it."""
 
     sender: str
     id: str
     chain: str
     depth: int
     later: bool
+    trust: int = TRUST["agent"]
 
     @classmethod
     def of(cls, event: Event) -> "Errand | None":
@@ -42,14 +44,14 @@ class Errand:
         if "chain" not in said or not depth.isdecimal():
             return None
         later = said.get("answer") == _LATER
-        return cls(event.sender, event.id, said["chain"], int(depth), later)
+        return cls(event.sender, event.id, said["chain"], int(depth), later, event.trust)
 
     def event(self, text: str) -> AgentMessage:
         """The message that it stands for."""
         metadata = {"chain": self.chain, "depth": str(self.depth)}
         if self.later:
             metadata["answer"] = _LATER
-        return AgentMessage(self.sender, text, metadata, self.id)
+        return AgentMessage(self.sender, text, metadata, self.id, self.trust)
 
     def keep(self, state: State, turn: int) -> None:
         """The turn works on it."""

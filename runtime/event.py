@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from pagemind.runtime.clock import parse_rfc3339, rfc3339
-from pagemind.runtime.message import Blob
+from pagemind.runtime.message import TRUST, Blob
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,18 @@ class UserMessage:
     id: str | None = None
     said_at: datetime | None = None  # when it was said, if not now (imports, delayed delivery)
     attachments: tuple[Blob, ...] = ()
+    document: str = ""  # the file whose text it is: nobody speaks then
 
 
 @dataclass(frozen=True, slots=True)
 class TimerFired:
-    """A schedule came due. `text` says of itself when that was."""
+    """A schedule came due. `text` says of itself when that was; `trust` is that of the step that
+    set it."""
 
     name: str
     text: str
     id: str | None = None
+    trust: int = TRUST["runtime"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,14 @@ class SystemAlert:
 
 @dataclass(frozen=True, slots=True)
 class AgentMessage:
-    """Another agent speaks; the payload is passed on untouched."""
+    """Another agent speaks; the payload is passed on untouched. `trust` is that of the step in
+    which it said so: what an agent sends is trusted no more than another agent is."""
 
     sender: str
     text: str
     metadata: dict[str, str] = field(default_factory=dict)
     id: str | None = None
+    trust: int = TRUST["agent"]
 
 
 Event = UserMessage | TimerFired | SystemAlert | AgentMessage

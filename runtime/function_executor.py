@@ -192,7 +192,7 @@ class FunctionExecutor:
             failed = ToolResult(error or "")
             stored = store(self._message(call, failed, note, begun, context, ok=False, ran=ran))
         ms = (self._clock.monotonic() - started) * 1000
-        trust = _came_in(begun, result) if ran else FULL
+        trust = _came_in(begun, result, failed=error is not None) if ran else FULL
         speech = result.speech if error is None else None
         return Outcome(stored, error is None, error, ms, speech, trust)
 
@@ -312,8 +312,7 @@ class FunctionExecutor:
         asks = self.rule(tool.name) == "ask"
         if asks or verdict.kind == "ask":
             consent = self._ask(tool, call, context, verdict.why)
-            tainted = verdict.kind == "ask" and not verdict.by_argument
-            self._heed(tool, consent, context.turn, tainted=tainted)
+            self._heed(tool, consent, context.turn, tainted=verdict.kind == "ask")
 
     def _ask(self, tool: Tool, call: ToolCall, context: ToolContext, why: str) -> Consent:
         request = _request(tool, call.id, call.parsed(), context)
@@ -364,7 +363,7 @@ class FunctionExecutor:
         text = clean_text(result.text) or ("done" if ok else "failed")
         if note:
             text = f"{text}\n{note}"
-        trust = _came_in(tool, result)
+        trust = _came_in(tool, result, failed=not ok)
         # Nor is what was asked for while something untrusted was in view: it may repeat that.
         made = Provenance("tool" if ran else "runtime", call.name if ran else NOT_RUN)
         origin = replace(made, trust=min(trust if ran else made.trust, context.trust))
@@ -388,17 +387,18 @@ class FunctionExecutor:
         )
 
 
-def _came_in(tool: Tool | None, result: ToolResult) -> int:
+def _came_in(tool: Tool | None, result: ToolResult, *, failed: bool) -> int:
     """How far a result is trusted: what memory gives back is no better for having been there."""
-    return min(_of_function(tool), result.trust, *(hit.trust for hit in result.shown))
+    return min(_of_function(tool, failed=failed), result.trust, *(h.trust for h in result.shown))
 
 
-def _of_function(tool: Tool | None) -> int:
+def _of_function(tool: Tool | None, *, failed: bool) -> int:
     if tool is None or not (tool.foreign or tool.effect == "world"):
         return OWN_RESULT_TRUST
-    if tool.name in WORK["agents"]:
+    if tool.name in WORK["agents"] and not failed:  # why it failed may be in anybody's words
         return TRUST["agent"]
-    return WORLD_RESULT_TRUST if tells_new(tool.name) else OWN_RESULT_TRUST
+    inward = not tells_new(tool.name) or tool.name == "write_file"
+    return OWN_RESULT_TRUST if inward else WORLD_RESULT_TRUST
 
 
 def _why_not_asked(fault: BaseException) -> str:

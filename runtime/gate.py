@@ -30,8 +30,9 @@ _NAMED = 5  # texts in view that are named in a refusal
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`aside`: not run, and what is untrusted leaves the window before the next step. `by_argument`:
-    it is for what it would be called with, to which no consent once and for all extends."""
+    """`aside`: not run, and what is untrusted leaves the window before the next step.
+    `by_argument`: it is for what it would be called with, to which no consent once and for all
+    extends."""
 
     kind: Literal["allow", "ask", "refuse", "aside"]
     why: str = ""

@@ -52,7 +52,9 @@ def parts_in_view(context: MainContext) -> Iterator[Part]:
     yield from part("summary", "model", 100, context.summary)
     yield from part("page table", "runtime", 100, context.table)
     pinned = context.pinned
-    yield from part(", ".join(pinned.targets) or "pins", "runtime", pinned.trust, pinned.text, "pin")
+    yield from part(
+        ", ".join(pinned.targets) or "pins", "runtime", pinned.trust, pinned.text, "pin"
+    )
     if (prefetch := context.prefetch) is not None:
         ids = ", ".join(prefetch.ids)
         yield from part(ids or "memories", "runtime", prefetch.trust, prefetch.text, "memory")

@@ -23,14 +23,16 @@ def message_of(event: Event) -> tuple[Message, str | None, str]:
     """The message of an event, the client's id for it, and what came with that id."""
     origin: Origin
     client_id = clean_text(event.id) if event.id is not None else None
-    said_at = None
-    if isinstance(event, UserMessage):
+    said_at, trust = None, TRUST["operator"]
+    if isinstance(event, UserMessage) and event.document:
+        origin, speaker, detail = "document", event.speaker, event.document
+    elif isinstance(event, UserMessage):
         origin, speaker, detail = "user", event.speaker, ""
         said_at = event.said_at
     elif isinstance(event, AgentMessage):
-        origin, speaker, detail = "agent", event.sender, event.sender
+        origin, speaker, detail, trust = "agent", event.sender, event.sender, event.trust
     elif isinstance(event, TimerFired):
-        origin, speaker, detail = "runtime", f"timer {event.name}", event.name
+        origin, speaker, detail, trust = "runtime", f"timer {event.name}", event.name, event.trust
     else:
         assert isinstance(event, SystemAlert)
         origin, speaker, detail = "runtime", event.source, event.source
@@ -46,7 +48,7 @@ def message_of(event: Event) -> tuple[Message, str | None, str]:
         (Text(text), *attached),
         speaker=clean_text(speaker),
         said_at=said_at,
-        provenance=Provenance(origin, clean_text(detail), TRUST[origin]),
+        provenance=Provenance(origin, clean_text(detail), min(TRUST[origin], trust)),
     )
     return message, client_id, "\n".join([text, *(blob.sha256 for blob in attached)])
 

@@ -13,6 +13,7 @@ from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.episode import Recalled, Result
 from pagemind.runtime.fact import Direction, FactAdded, FactFound, validity
 from pagemind.runtime.keeping import PLAIN, Keeping
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.skill import Checked, Draft, Offered, Skill
@@ -376,11 +377,12 @@ class Member:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What another agent has answered, or, where it did not, `why`. `text` is what it said, in
-    both cases."""
+    both cases, and `trust` that of what it said it from."""
 
     agent: str
     text: str
     why: str = ""
+    trust: int = TRUST["agent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,13 +396,20 @@ class Reach:
 
 class Team(Protocol):
     """The other agents of the home. `call` is the id of the call, which makes one that is done
-    again after a kill the same message."""
+    again after a kill the same message; `trust` that of the step that makes it."""
 
     def members(self, reach: Reach) -> list[Member]:
         """Those within reach, by name."""
 
     def ask(
-        self, agent: str, text: str, reach: Reach, *, call: str, cancel: CancelToken | None
+        self,
+        agent: str,
+        text: str,
+        reach: Reach,
+        *,
+        call: str,
+        cancel: CancelToken | None,
+        trust: int,
     ) -> Answer:
         """Have another agent answer now. Raises ToolFailed for what cannot be sent: an agent that
         is not there or out of reach, one that waits for this one, too long a chain."""
@@ -413,11 +422,12 @@ class Team(Protocol):
         *,
         call: str,
         cancel: CancelToken | None,
+        trust: int,
     ) -> list[Answer]:
         """Have all within reach that have one of the tags answer, by name. Raises ToolFailed if
         there are none."""
 
-    def leave(self, agent: str, text: str, reach: Reach, *, call: str) -> int:
+    def leave(self, agent: str, text: str, reach: Reach, *, call: str, trust: int) -> int:
         """Leave a message, which is answered later; how many wait for that agent now. Raises as
         ask()."""
 

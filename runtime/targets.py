@@ -171,7 +171,7 @@ def _each(whole: str, *pieces: str) -> tuple[str, ...]:
 
 
 def _of_url(url: str) -> Iterator[str]:
-    scheme, _, rest = url.partition(":")
+    _, _, rest = url.partition(":")
     rest = rest.lstrip("/")
     if not rest.isdigit():
         authority, _, path = rest.partition("/")

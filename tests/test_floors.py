@@ -32,7 +32,8 @@ FLOORS: dict[int, str] = {
           queue_manager tool
           function_executor
           deadline
-          approvals turn_rules gate in_view tainted_services earlier acceptance usual_words shared_copies shared_archives
+          approvals turn_rules gate in_view tainted_services earlier acceptance
+          usual_words shared_copies shared_archives
           archival_memory
           entity_resolver facts fact_search fact_placing agent_facts fact_sources
           core_editor attachment page_reader page_finder passage_reader part_size pinning

@@ -3,7 +3,7 @@ send_message_to_all."""
 
 from pagemind.runtime.errors import BadArguments, ToolFailed
 from pagemind.runtime.services import Answer, Reach, Team
-from pagemind.runtime.tool import ToolContext, tool
+from pagemind.runtime.tool import ToolContext, ToolResult, tool
 from pagemind.runtime.tool_use import AgentsTerms
 
 
@@ -20,7 +20,7 @@ def list_agents(ctx: ToolContext) -> str:
 
 
 @tool(effect="world", foreign=True, seconds=None)
-def send_message_to(ctx: ToolContext, agent: str, text: str, wait: bool = True) -> str:
+def send_message_to(ctx: ToolContext, agent: str, text: str, wait: bool = True) -> ToolResult:
     """Tell another agent something. It sees that the message is yours, and nothing else of what
     you know; it remembers it.
 
@@ -31,16 +31,18 @@ def send_message_to(ctx: ToolContext, agent: str, text: str, wait: bool = True) 
     """
     team, reach = _team(ctx)
     if not wait:
-        count = team.leave(agent, _said(text), reach, call=ctx.call_id)
-        return f"left for {agent}; {count} waiting there"
-    answer = team.ask(agent, _said(text), reach, call=ctx.call_id, cancel=ctx.cancel)
+        count = team.leave(agent, _said(text), reach, call=ctx.call_id, trust=ctx.trust)
+        return ToolResult(f"left for {agent}; {count} waiting there")
+    answer = team.ask(
+        agent, _said(text), reach, call=ctx.call_id, cancel=ctx.cancel, trust=ctx.trust
+    )
     if answer.why:
         raise ToolFailed(_not_answered(answer))
-    return answer.text
+    return ToolResult(answer.text, trust=answer.trust)
 
 
 @tool(effect="world", foreign=True, seconds=None)
-def send_message_to_all(ctx: ToolContext, tags: list[str], text: str) -> str:
+def send_message_to_all(ctx: ToolContext, tags: list[str], text: str) -> ToolResult:
     """Tell the same to all agents with one of these tags, and wait for all of their answers. They
     work at the same time.
 
@@ -50,13 +52,16 @@ def send_message_to_all(ctx: ToolContext, tags: list[str], text: str) -> str:
     """
     team, reach = _team(ctx)
     wanted = [tag.strip() for tag in tags if tag.strip()]
-    answers = team.ask_all(wanted, _said(text), reach, call=ctx.call_id, cancel=ctx.cancel)
+    answers = team.ask_all(
+        wanted, _said(text), reach, call=ctx.call_id, cancel=ctx.cancel, trust=ctx.trust
+    )
     if all(answer.why for answer in answers):
         raise ToolFailed("\n".join(map(_not_answered, answers)))
-    return "\n\n".join(
+    said = [
         _not_answered(answer) if answer.why else f"{answer.agent}: {answer.text}"
         for answer in answers
-    )
+    ]
+    return ToolResult("\n\n".join(said), trust=min(answer.trust for answer in answers))
 
 
 def _team(ctx: ToolContext) -> tuple[Team, Reach]:

@@ -2,9 +2,10 @@
 
 Whole is a file that has not changed for a second; who writes slowly writes under a name that begins
 with a dot or ends in .part or .tmp, and renames it. Text and documents come as their text, images
-as images. A file that was taken is moved to done/, one that cannot be read to failed/, with the
-reason beside it in NAME.why.txt. The event's id is made of name, time and content: a kill between
-the event and the move repeats nothing.
+as images; who wrote them nobody knows, so they are documents, and no person's words. A file that
+was taken is moved to done/, one that cannot be read to failed/, with the reason beside it in
+NAME.why.txt. The event's id is made of name, time and content: a kill between the event and the
+move repeats nothing.
 """
 
 import hashlib
@@ -103,7 +104,8 @@ class Inbox:
         name = " ".join(clean_text(path.name).split())
         if read_header(data[:65536]) is not None:
             text = load("inbox_file").fill(name=name, text="").strip()
-            return UserMessage(text, SPEAKER, attachments=(attach(self._blobs, path),)), data
+            attached = (attach(self._blobs, path),)
+            return UserMessage(text, SPEAKER, attachments=attached, document=name), data
         text = _text(parse(path, data))
         if len(text) > INBOX_CHARS:
             raise DocumentError(
@@ -111,7 +113,7 @@ class Inbox:
                 " message: `pagemind memory insert AGENT --file FILE` takes it"
             )
         filled = load("inbox_file").fill(name=name, text=text).strip()
-        return UserMessage(filled, SPEAKER), data
+        return UserMessage(filled, SPEAKER, document=name), data
 
     def _failed(self, name: str, stamp: _Stamp, reason: str) -> Taken:
         reason = reason if name in reason else f"{name} {reason}"

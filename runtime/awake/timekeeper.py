@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 
 from pagemind.runtime.clock import Clock, rfc3339
 from pagemind.runtime.event import TimerFired
-from pagemind.runtime.settings import TIMER_MISSED_MOST
+from pagemind.runtime.message import TRUST
+from pagemind.runtime.settings import SUMMARY_TRUST, TIMER_MISSED_MOST
 from pagemind.runtime.state.mailbox import Mailbox
 from pagemind.runtime.state.schedules import Schedule, Schedules
 from pagemind.runtime.template import load
@@ -76,7 +77,11 @@ class Timekeeper:
             due, passed = current.due_at, current.recurrence.passed(current.due_at, now, one.place)
             self._mailbox.put(
                 one.agent,
-                TimerFired(one.called, self._text(current, due, passed.latest, passed.missed)),
+                TimerFired(
+                    one.called,
+                    self._text(current, due, passed.latest, passed.missed),
+                    trust=_trust(current),
+                ),
                 f"timer {one.id} {current.fired + 1} {rfc3339(due)}",
             )
             self._schedules.note_fired(current, passed.latest, passed.next)
@@ -105,3 +110,8 @@ class Timekeeper:
                     self._schedules.set_due(one, again)
             elif rule.kind == "cron" and one.fired_for is not None and one.fired_for - now > _BACK:
                 self._schedules.set_due(one, rule.first(now, one.place))
+
+
+def _trust(one: Schedule) -> int:
+    """A tainted step sets no timer; what an agent sets is trusted as little as any other one."""
+    return SUMMARY_TRUST if one.made_by == "agent" else TRUST["runtime"]

@@ -16,10 +16,12 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errand import Errand
 from pagemind.runtime.errors import AgentInUse, Cancelled
 from pagemind.runtime.house import House
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.settings import AGENT_BUSY_SECONDS
 from pagemind.runtime.state.chains import Chains
 from pagemind.runtime.state.home import AgentLock
 from pagemind.runtime.state.mailbox import Mailbox
+from pagemind.runtime.state.state import State
 from pagemind.runtime.state.waits import Waits
 from pagemind.runtime.turn import TurnResult
 
@@ -41,9 +43,10 @@ class Post:
 
     def deliver(
         self, agent_id: str, errand: Errand, text: str, cancel: CancelToken, seconds: float
-    ) -> TurnResult:
-        """The turn that answers a message. Raises AgentInUse for an agent that is busy for too
-        long, Cancelled, and what opening it or its turn raises."""
+    ) -> tuple[TurnResult, int]:
+        """The turn that answers a message, and how far what it said is trusted. Raises AgentInUse
+        for an agent that is busy for too long, Cancelled, and what opening it or its turn raises.
+        """
         clock = self.runtime.clock
         until = clock.monotonic() + min(seconds, AGENT_BUSY_SECONDS)
         while True:
@@ -55,7 +58,8 @@ class Post:
                         raise AgentInUse(f"{agent.name} is busy with something else")
                 try:
                     if not agent.closed:  # by somebody else, while it was waited for
-                        return agent.handle(errand.event(text), cancel=cancel)
+                        turn = agent.handle(errand.event(text), cancel=cancel)
+                        return turn, said_trust(agent.state, turn.turn)
                 finally:
                     agent.release()
 
@@ -99,6 +103,12 @@ class Post:
         for leaving in self._leaving:
             leaving.join()
         self.kept.close()
+
+
+def said_trust(state: State, turn: int) -> int:
+    """That of what an agent said in a turn, for another one."""
+    said = (m for m in state.journal.of_turn(turn) if m.role == "assistant")
+    return min((m.provenance.trust for m in said), default=TRUST["agent"])
 
 
 class Until(CancelToken):

@@ -13,6 +13,7 @@ from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errand import Errand
 from pagemind.runtime.errors import AgentInUse, Cancelled, PagemindError, ToolFailed, UnknownAgent
 from pagemind.runtime.intake import checked_text
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.model import Usage
 from pagemind.runtime.services import Answer, Member, Reach
 from pagemind.runtime.settings import (
@@ -23,7 +24,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.state.home import Registered
 from pagemind.runtime.state.state import State
-from pagemind.runtime.together.post import Post, Until
+from pagemind.runtime.together.post import Post, Until, said_trust
 from pagemind.runtime.together.roster import find, tagged, within
 from pagemind.runtime.turn import Turn, TurnResult
 
@@ -61,7 +62,12 @@ class Seat:
         if turn.stop_reason != "answered":
             text = "\n".join(filter(None, [text, f"({'; '.join(turn.reasons)})"]))
         back = Errand(
-            self._me.name, f"answer {errand.id}", errand.chain, errand.depth + 1, later=False
+            self._me.name,
+            f"answer {errand.id}",
+            errand.chain,
+            errand.depth + 1,
+            later=False,
+            trust=said_trust(self._state, turn.turn),
         )
         counted = self._post.chains.count(errand.chain, AGENT_CHAIN_MESSAGES)
         if counted and text.strip() and errand.depth < AGENT_DEPTH:
@@ -77,10 +83,17 @@ class Seat:
         return [each.member for each in others]
 
     def ask(
-        self, agent: str, text: str, reach: Reach, *, call: str, cancel: CancelToken | None
+        self,
+        agent: str,
+        text: str,
+        reach: Reach,
+        *,
+        call: str,
+        cancel: CancelToken | None,
+        trust: int,
     ) -> Answer:
         other = find(self._post.runtime, agent, reach, sender=self._me)
-        errand = self._errand(other.id, text, call, later=False)
+        errand = self._errand(other.id, text, call, later=False, trust=trust)
         answer, turn = self._answer(other.id, other.name, errand, text, cancel)
         self._joined([turn])
         return answer
@@ -93,9 +106,10 @@ class Seat:
         *,
         call: str,
         cancel: CancelToken | None,
+        trust: int,
     ) -> list[Answer]:
         others = tagged(within(self._post.runtime, reach, without=self._me.id), tags)
-        errands = [self._errand(each.id, text, call, later=False) for each in others]
+        errands = [self._errand(each.id, text, call, later=False, trust=trust) for each in others]
         with ThreadPoolExecutor(AGENT_FAN_OUT, thread_name_prefix="fan-out") as pool:
             begun = [
                 pool.submit(partial(self._answered, each.id, each.name, errand, text, cancel))
@@ -107,13 +121,14 @@ class Seat:
             cancel.check()
         return [answer for answer, _ in answers]
 
-    def leave(self, agent: str, text: str, reach: Reach, *, call: str) -> int:
+    def leave(self, agent: str, text: str, reach: Reach, *, call: str, trust: int) -> int:
         other = find(self._post.runtime, agent, reach, sender=self._me)
-        return self._post.leave(other.id, self._errand(other.id, text, call, later=True), text)
+        errand = self._errand(other.id, text, call, later=True, trust=trust)
+        return self._post.leave(other.id, errand, text)
 
     # --- one message ----------------------------------------------------------------------------
 
-    def _errand(self, to: str, text: str, call: str, *, later: bool) -> Errand:
+    def _errand(self, to: str, text: str, call: str, *, later: bool, trust: int) -> Errand:
         """Raises ToolFailed where the chain has gone on for too long."""
         checked_text(text)
         turn = self._turn
@@ -130,7 +145,8 @@ class Seat:
                 f"one request has led to {AGENT_CHAIN_MESSAGES} messages between agents, which is"
                 " all that may be; it was not sent: answer with what you have"
             )
-        return Errand(self._me.name, self._id(to, text, call, turn), chain, depth, later)
+        id = self._id(to, text, call, turn)
+        return Errand(self._me.name, id, chain, depth, later, min(TRUST["agent"], trust))
 
     def _chain(self, turn: Turn | None, call: str) -> str:
         """What a person's turn, or a call by hand, begins. It starts with the client's id, by
@@ -177,7 +193,7 @@ class Seat:
                 )
             until = Until(cancel, runtime, AGENT_ANSWER_SECONDS)
             try:
-                turn = self._post.deliver(id, errand, text, until, AGENT_ANSWER_SECONDS)
+                turn, trust = self._post.deliver(id, errand, text, until, AGENT_ANSWER_SECONDS)
             except AgentInUse as error:
                 return Answer(name, "", f"it is in use now ({error.message}); try later"), None
             except Cancelled:
@@ -196,9 +212,10 @@ class Seat:
             unpriced=not turn.cost_known,
         )
         if turn.stop_reason == "answered":
-            return Answer(name, turn.text), turn
+            return Answer(name, turn.text, trust=trust), turn
         late = turn.stop_reason == "interrupted" and until.late
-        return Answer(name, turn.text, _late() if late else "; ".join(turn.reasons)), turn
+        why = _late() if late else "; ".join(turn.reasons)
+        return Answer(name, turn.text, why, trust), turn
 
     def _joined(self, turns: Sequence[TurnResult | None]) -> None:
         """They count for the turn that asked, and what they wrote on shared blocks is seen."""
