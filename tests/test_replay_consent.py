@@ -17,6 +17,7 @@ TOOLS = """
 name: worker
 embedding: none
 context_window: 16000
+trust: {world: allow, arguments: allow}
 tools:
 - shell
 - files: {roots: [.]}

@@ -11,7 +11,10 @@ from pagemind.runtime.model_choice import ModelChoice
 from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.testing import ScriptedModel, call
 
-DEFINITION = "name: hand\nembedding: none\ncontext_window: 8192\ntools: [shell, clock]\n"
+DEFINITION = (
+    "name: hand\nembedding: none\ncontext_window: 8192\ntools: [shell, clock]\n"
+    "trust: {world: allow}\n"
+)
 
 
 @pytest.fixture

@@ -129,19 +129,22 @@ def test_another_message_is_an_answer_too(tmp_path: Path) -> None:
 
 
 def test_a_person_who_is_there_is_asked_at_once(tmp_path: Path) -> None:
-    """Always is remembered until the agent is closed."""
+    """Always is remembered until the agent is closed, but not of calls with text from outside in
+    view, to which a person consents anew, always or once."""
 
     class Trusting(ScriptedPerson):
         def approve(self, request: ApprovalRequest) -> Consent | None:
             self.asked.append(request)
             return Consent(True, always=True)
 
-    calls = [call("shell", command="echo 1"), call("shell", command="echo 2"), "Both."]
+    calls = [*(call("shell", command=f"echo {n}") for n in (1, 2, 3)), "All."]
     with agent_at(tmp_path, ScriptedModel(calls), SHELL) as agent:
         agent.person = person = Trusting()
-        assert agent.send("go").text == "Both."
-        assert results(agent) == ["1", "2"]
-        assert len(person.asked) == 1
+        assert agent.send("go").text == "All."
+        assert results(agent) == ["1", "2", "3"]
+        first, second = person.asked
+        assert (first.tainted, second.tainted) == (False, True)
+        assert second.about.endswith("text from outside is in view: m3 (shell)")
 
 
 def test_a_person_may_take_their_time(tmp_path: Path) -> None:
