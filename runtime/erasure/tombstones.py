@@ -60,7 +60,8 @@ def bury(state: State, messages: Sequence[Message], counter: TokenCounter) -> No
     )
     named = "(SELECT 'm' || value FROM json_each(?))"
     for sql in (
-        "DELETE FROM views WHERE form <> 'gone' AND seq IN (SELECT value FROM json_each(?))",
+        "DELETE FROM views WHERE form NOT IN ('gone', 'aside')"
+        " AND seq IN (SELECT value FROM json_each(?))",
         "DELETE FROM accesses WHERE tier = 'recall' AND key IN (SELECT value FROM json_each(?))",
         f"DELETE FROM pins WHERE target IN {named}",
         f"DELETE FROM pin_versions WHERE target IN {named}",
