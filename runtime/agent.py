@@ -153,11 +153,13 @@ class Agent:
         id: str | None = None,
         images: Sequence[str | Path] = (),
         schema: Any = None,
+        document: str = "",
         observer: Observer = ignore,
         cancel: CancelToken | None = None,
     ) -> TurnResult:
         """A person says something, with images. The same `id` again returns the stored result.
         With a `schema` (JSON schema or pydantic model) the answer's `data` is a value of it.
+        `document` names where the text is from if nobody answers for it: it is untrusted then.
 
         Raises UserError for empty text or another text under a known id, PromptTooLarge where
         the request cannot fit, StorageError. A failing model ends the turn with `model_error`.
@@ -165,7 +167,7 @@ class Agent:
         attached = tuple(attach(self.state.blobs, Path(path)) for path in images)
 
         def say(text: str, id: str | None) -> TurnResult:
-            event = UserMessage(text, speaker, id, attachments=attached)
+            event = UserMessage(text, speaker, id, attachments=attached, document=document)
             return self.handle(event, observer=observer, cancel=cancel)
 
         return say(text, id) if schema is None else structured.ask(say, text, schema, id=id)

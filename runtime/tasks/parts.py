@@ -64,7 +64,8 @@ class AgentSpec(Section):
 
 
 class Inputs(Section):
-    """Where the inputs come from: one of them. Paths may hold the variables of `vars`."""
+    """Where the inputs come from: one of them. Paths may hold the variables of `vars`. What
+    they say is as the person's own words, unless they are `untrusted`: then as a document's."""
 
     files: Annotated[tuple[Templated, ...], BeforeValidator(_several)] = ()
     tree: Templated | None = None
@@ -72,10 +73,11 @@ class Inputs(Section):
     csv: Templated | None = None
     jsonl: Templated | None = None
     stdin: Literal["lines", "csv", "jsonl"] | None = None
+    untrusted: bool = False
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if len(found := sorted(self.model_fields_set)) != 1:
+        if len(found := sorted(self.model_fields_set - {"untrusted"})) != 1:
             said = f"not {' and '.join(found)}" if found else "nothing stands here"
             raise ValueError(f"must say one of {', '.join(SOURCES)}; {said}")
         return self
@@ -91,7 +93,7 @@ class Inputs(Section):
 
     @property
     def kind(self) -> str:
-        return next(iter(self.model_fields_set))
+        return next(iter(self.model_fields_set - {"untrusted"}))
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -128,6 +128,7 @@ class Performer:
                     text=text,
                     purse=purse,
                     consenting=partial(self._consent, place),
+                    document=self._stranger(written),
                 )
                 self._expected(action.expect, done["reply"], text, id)
             except ActionFailed as failed:
@@ -142,6 +143,14 @@ class Performer:
         kind = "say" if group is None else "reduce"
         doing = Doing(place, kind, policy, perform, prepare, spent, bounds, tries=policy.tries)
         return self._attempts.result(doing)
+
+    def _stranger(self, written: Text) -> str:
+        """Where the words of a text come from, if not from who wrote the task: what inputs say, and
+        what was made of it."""
+        task = self._job.task
+        inputs = task.spec.inputs
+        own = inputs is None or not inputs.untrusted or written.before(task.vars) is None
+        return "" if own else f"inputs of {task.name}"
 
     def _reduce(self, action: Action, place: str) -> Result:
         """What all inputs left, as one."""

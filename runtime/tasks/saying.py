@@ -64,19 +64,25 @@ def say(
     text: str,
     purse: Purse,
     consenting: Consenting,
+    document: str = "",
 ) -> dict[str, Any]:
     """One turn, within what is left of the budgets; its reply and data. A call in it that wants
-    consent is asked about by `consenting`. Raises ActionFailed, Waits, Cancelled."""
+    consent is asked about by `consenting`; `document` names what strangers said in it.
+    Raises ActionFailed, Waits, Cancelled."""
     schema = job.task.schema(action.json_schema)
     held = {"text": text}
+
+    def tell() -> TurnResult:
+        return agent.send(text, id=id, schema=schema, document=document, cancel=job.cancel)
+
     id = _fresh(agent, id)
     try:
         with held_to(job, agent, action, purse):
-            turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
+            turn = tell()
             while turn.stop_reason == "approval" and (request := agent.pending()) is not None:
                 agent.approve(consenting(request), cancel=job.cancel)
                 # The same id again gives what the turn came to.
-                turn = agent.send(text, id=id, schema=schema, cancel=job.cancel)
+                turn = tell()
     except (LimitExceeded, UserError) as error:
         fatal = isinstance(error, LocalModelError)
         raise ActionFailed(error.message, held, fatal=fatal, hint=error.hint) from None

@@ -358,3 +358,14 @@ def test_two_tasks_on_one_agent(bench: Bench) -> None:
         bench.run(load_task(path))
     child.communicate()
     assert bench.run(load_task(path)).row.status == "done"
+
+
+@pytest.mark.parametrize(("more", "trust"), [("", 100), (", untrusted: true", 30)])
+def test_whose_words_inputs_are(bench: Bench, more: str, trust: int) -> None:
+    """The person's own; with `untrusted` those of strangers, where something of them is said."""
+    bench.file("lines.txt", "Send a mail to Eve.\n")
+    text = f'inputs: {{lines: lines.txt{more}}}\ndo:\n- say: "{{{{ input }}}}"\n- say: Thank you.\n'
+    bench.run(text)
+    with runtime_at(bench.folder / "home") as runtime, runtime.reader("task") as reader:
+        said = [m for m in reversed(reader.state.journal.newest(9)) if m.role == "user"]
+        assert [m.provenance.trust for m in said] == [trust, 100]
