@@ -62,6 +62,10 @@ def record_services(
             state, experience, definition.skills, run=run_skills, trust=trust, written=written
         ),
         items=ItemStore(
-            lambda: nullcontext(shelf), lambda: nullcontext(shelf), sight=sight, origin="model"
+            lambda: nullcontext(shelf),
+            lambda: nullcontext(shelf),
+            sight=sight,
+            origin="model",
+            trust=trust,
         ),
     )

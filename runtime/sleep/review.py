@@ -9,6 +9,7 @@ from typing import Any
 
 from pagemind.runtime.entity_names import plain
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
+from pagemind.runtime.held import JOB as HELD
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.settings import ENTITY_NAME_CHARS, PASSAGE_CHARS
 from pagemind.runtime.sleep.apply import RECORD_OPS, Made, apply, only_as_planned
@@ -56,7 +57,7 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         raise UserError(f"the wording has {len(text):,} characters; at most {PASSAGE_CHARS:,}")
     with state.database.transaction():
         change = _of_records(state, number, "pending")
-        if change.job in JOBS and change.op != "add":
+        if change.job in JOBS and change.op != ("update" if change.job == HELD else "add"):
             raise UserError(f"{change.short_id} changes no words; approve or reject it")
         body = {**_corrected(change.body, text), "text": text, "reworded_by": by}
         plan = body.get("plan")
