@@ -1,7 +1,7 @@
 """AgentFacts: facts as the functions of an agent use them, for the turn that runs.
 
-What is written is the model's own word, said by whoever the turn is of, and trusted no more than the
-step that writes it; what a tainted step writes waits for a person. Implements services.Facts.
+What is written is the model's own word, said by whoever the turn is of, and trusted no more than
+the step that writes it; what a tainted step writes waits for a person. Implements services.Facts.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from pagemind.runtime.services import Held
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import FULL, untrusted
+from pagemind.runtime.step_trust import StepTrust, untrusted
 
 
 class AgentFacts:
@@ -35,7 +35,7 @@ class AgentFacts:
         written: Callable[[], None],
         single: Sequence[str] = (),
         sight: Sight = EVERYTHING,
-        trust: Callable[[], int] = lambda: FULL,
+        trust: StepTrust | None = None,
         stores: bool = False,
     ) -> None:
         self._state = state
@@ -43,7 +43,7 @@ class AgentFacts:
         self._written = written
         self._book = FactBook(state, single=single)
         self._sight = sight
-        self._trust = trust
+        self._trust = trust or StepTrust()
         self._stores = stores
 
     def add(
@@ -72,7 +72,7 @@ class AgentFacts:
             importance=importance,
             tags=each_once(tags),
             scope=self._sight.place(None),
-            sources=sources_now(self._state),
+            sources=sources_now(self._state, self._trust),
             provenance=Provenance(
                 "model", trust=trust, status="pending" if foreign and not self._stores else "active"
             ),
@@ -99,7 +99,7 @@ class AgentFacts:
         if not self._sight.changes(found):
             raise ToolFailed(f"a{number} stands in {found.facets.scope}, which you can only read")
         if not may_change(found, self._trust(), stores=self._stores):
-            sources = sources_now(self._state)
+            sources = sources_now(self._state, self._trust)
             return hold_end(self._state, found, at, trust=self._trust(), sources=sources)
         closed = self._book.close(number, at)
         self._written()

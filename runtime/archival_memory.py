@@ -23,7 +23,7 @@ from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.changes import Op
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import FULL, untrusted
+from pagemind.runtime.step_trust import StepTrust, untrusted
 from pagemind.runtime.wording import contradicts
 
 # What has a shelf and functions of its own: as a passage it would be changed past their rules.
@@ -72,7 +72,7 @@ class ArchivalMemory:
         near: Callable[[str], list[tuple[str, float]]] | None = None,
         sight: Sight = EVERYTHING,
         like: Searching | None = None,
-        trust: Callable[[], int] = lambda: FULL,
+        trust: StepTrust | None = None,
         stores: bool = False,
     ) -> None:
         self._state = state
@@ -84,7 +84,7 @@ class ArchivalMemory:
         self._near = near
         self.sight = sight
         self._like = like or search
-        self._trust = trust
+        self._trust = trust or StepTrust()
         self._stores = stores
 
     def for_person(self, document: str = "") -> "ArchivalMemory":
@@ -175,7 +175,7 @@ class ArchivalMemory:
                 self._detail,
                 trust,
                 "pending" if waits else "active",
-                sources=sources_now(self._state) if self._author == "model" else (),
+                sources=self._sources(),
             ),
             author=self._author,
             facets=facets,
@@ -229,8 +229,11 @@ class ArchivalMemory:
         return self._known(changed, number)
 
     def _hold(self, op: Op, known: Passage, body: Mapping[str, Any]) -> Held:
-        sources = sources_now(self._state) if self._author == "model" else ()
-        return hold(self._state, op, known, body, trust=self._trust(), sources=sources)
+        trust = self._trust()
+        return hold(self._state, op, known, body, trust=trust, sources=self._sources())
+
+    def _sources(self) -> tuple[str, ...]:
+        return sources_now(self._state, self._trust) if self._author == "model" else ()
 
     def _check(self, number: int) -> Passage:
         """Raises ToolFailed for what is not there for whoever asks, and what it only reads."""

@@ -1,4 +1,4 @@
-"""Held: changes of records that a tainted step asked for. They wait for a person as planned changes.
+"""Held: changes of records that a tainted step asked for, which wait for a person.
 
 hold()   plan one on the record as it is; the same asked for again is the one that waits already
 MADE     what a person's approval does, by op, for sleep/derived.py: an edit, a deletion, the end of
@@ -90,9 +90,7 @@ def _delete(state: State, change: Change, by: str) -> str:
     now, ends = _target(state, change), change.body.get("ends")
     if ends is not None:
         at = parse_rfc3339(str(ends)) if ends else None
-        FactBook(state).close(
-            now.number, at, author=by, reason=change.short_id, base=change.base
-        )
+        FactBook(state).close(now.number, at, author=by, reason=change.short_id, base=change.base)
         return now.short_id
     state.passages.set_status(
         now.number,

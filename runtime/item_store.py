@@ -39,8 +39,9 @@ from pagemind.runtime.settings import (
     STORE_REFRESH_FRACTION,
 )
 from pagemind.runtime.sight import EVERYTHING, Sight
+from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import FULL, untrusted
+from pagemind.runtime.step_trust import StepTrust, untrusted
 from pagemind.runtime.tiers.search import Search
 
 _ITEMS = SearchFilters(kinds=("item",), standings=("item",))
@@ -70,14 +71,14 @@ class ItemStore:
         sight: Sight = EVERYTHING,
         origin: Origin = "user",
         detail: str = "",
-        trust: Callable[[], int] = lambda: FULL,
+        trust: StepTrust | None = None,
     ) -> None:
         self._reading = reading
         self._writing = writing
         self._sight = sight
         self._origin: Origin = origin
         self._detail = detail
-        self._step_trust = trust
+        self._step_trust = trust or StepTrust()
 
     def for_person(self, lock: AbstractContextManager[object]) -> "ItemStore":
         """The same without bounds, opened under a lock."""
@@ -120,6 +121,8 @@ class ItemStore:
                 is_now = f"is version {version} now" if there else "is not there"
                 raise RecordChanged(f"{scope} {key} {is_now}, and not version {if_version}")
             trust = min(TRUST[self._origin], self._step_trust())
+            model = self._origin == "model"
+            sources = sources_now(shelf.state, self._step_trust) if model else ()
             if there is None:
                 self._retire_expired(shelf, scope, key)
             else:
@@ -145,6 +148,9 @@ class ItemStore:
                 )
                 assert passage is not None
                 shelf.state.passages.set_trust(there.number, min(trust, there.provenance.trust))
+                shelf.state.lineage.add(
+                    there.short_id, sources, "from", seq=seq, version=passage.version
+                )
             else:
                 passage, _ = shelf.state.passages.insert(
                     text,
@@ -152,7 +158,7 @@ class ItemStore:
                     importance=None,
                     metadata=metadata,
                     seq=seq,
-                    provenance=Provenance(self._origin, self._detail, trust),
+                    provenance=Provenance(self._origin, self._detail, trust, sources=sources),
                     author=author,
                     facets=facets,
                     reason="put",

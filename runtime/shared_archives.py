@@ -17,7 +17,7 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Held
 from pagemind.runtime.settings import ARCHIVE_WAIT_SECONDS
 from pagemind.runtime.sight import EVERYTHING, Sight
-from pagemind.runtime.step_trust import FULL
+from pagemind.runtime.step_trust import StepTrust
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ class SharedArchives:
         *,
         agent: str,
         sight: Sight = EVERYTHING,
-        trust: Callable[[], int] = lambda: FULL,
+        trust: StepTrust | None = None,
     ) -> None:
         self._archives = archives
         self._names = tuple(names)

@@ -24,7 +24,7 @@ from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import FULL
+from pagemind.runtime.step_trust import StepTrust
 from pagemind.runtime.tiers.search import TierSearch
 from pagemind.runtime.tiers.write_back import WriteBack, WriteBackStatus
 from pagemind.runtime.tiers_reader import TiersReader
@@ -71,7 +71,7 @@ class TiersWriter(TiersReader):
         return memory.for_person(document)
 
     def archival_of(
-        self, agent: str, sight: Sight = EVERYTHING, trust: Callable[[], int] = lambda: FULL
+        self, agent: str, sight: Sight = EVERYTHING, trust: StepTrust | None = None
     ) -> ArchivalMemory:
         """Archival memory as an agent that sees so much writes to it, in steps of that trust."""
         return ArchivalMemory(

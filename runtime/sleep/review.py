@@ -59,7 +59,7 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         change = _of_records(state, number, "pending")
         if change.job in JOBS and change.op != ("update" if change.job == HELD else "add"):
             raise UserError(f"{change.short_id} changes no words; approve or reject it")
-        body = {**_corrected(change.body, text), "text": text, "reworded_by": by}
+        body = {**corrected(change.body, text), "text": text, "reworded_by": by}
         plan = body.get("plan")
         if isinstance(plan, dict) and "text" in plan:
             body["plan"] = {**plan, "text": text}
@@ -81,7 +81,7 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         )
 
 
-def _corrected(body: Mapping[str, Any], text: str) -> dict[str, Any]:
+def corrected(body: Mapping[str, Any], text: str) -> dict[str, Any]:
     """A body whose object is what the new words name: the value that a person put in the place of
     the old one; none where they say it otherwise, which makes a note of it."""
     value, was = str(body.get("object") or ""), str(body.get("text") or "")
@@ -115,7 +115,7 @@ def undo(state: State, number: int, by: str) -> list[str]:
                     f"a{record} has changed since {change.short_id}; undo what came after it first"
                 )
         for record, before, _ in touched:
-            _back(state, record, before, by, f"{change.short_id} was undone")
+            back(state, record, before, by, f"{change.short_id} was undone")
         state.changes.settle(number, "rejected", by=by, result=change.result, error="undone")
     return [f"a{record}" for record, _, _ in touched]
 
@@ -132,7 +132,7 @@ def _touched(change: Change) -> list[tuple[int, int, int]]:
     ]
 
 
-def _back(state: State, record: int, before: int, by: str, reason: str) -> None:
+def back(state: State, record: int, before: int, by: str, reason: str) -> None:
     """One record to an earlier version; one that was not there is retired."""
     seq = state.journal.last_seq
     if not before:
