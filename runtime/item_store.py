@@ -142,12 +142,12 @@ class ItemStore:
                     text,
                     metadata=metadata,
                     facets=facets,
+                    trust=trust,
                     author=author,
                     reason="put",
                     seq=seq,
                 )
                 assert passage is not None
-                shelf.state.passages.set_trust(there.number, min(trust, there.provenance.trust))
                 shelf.state.lineage.add(
                     there.short_id, sources, "from", seq=seq, version=passage.version
                 )

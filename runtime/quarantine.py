@@ -1,8 +1,8 @@
 """Quarantine: the records that wait for a person, and what the person decides of them.
 
 They were written while something untrusted was in view, or may not take the place of what is known.
-Nothing finds them and nothing is made of them. approve() lets one in, trusted from then on as what
-the model writes by itself; reject() retires it; reword() gives it other words first. Each is one
+Nothing finds them and nothing is made of them. approve() lets one in, trusted from then on as the
+person's own word; reject() retires it; reword() gives it other words first. Each is one
 transaction; whoever calls holds the agent.
 """
 
@@ -25,7 +25,7 @@ from pagemind.runtime.source_named import Told, told_by
 from pagemind.runtime.state.state import State
 from pagemind.runtime.step_trust import untrusted
 
-APPROVED = TRUST["model"]
+APPROVED = max(TRUST.values())
 _TOLD_CHARS = 300
 _STATES = {"pending": "pending", "active": "applied", "retired": "rejected"}
 

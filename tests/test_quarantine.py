@@ -1,8 +1,7 @@
 """Quarantine: what a tainted step writes waits for a person, and touches nothing until then."""
 
-from kernel_kit import small
-
 import pytest
+from kernel_kit import small
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import NotFound, UserError

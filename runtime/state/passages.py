@@ -150,11 +150,6 @@ class Passages:
         rows = self._db.rows("SELECT * FROM passages WHERE status = 'pending' ORDER BY number")
         return [passage_of(row) for row in rows]
 
-    def set_trust(self, number: int, trust: int) -> None:
-        """As far as a person, or what took the place of its value, says. No version of its own:
-        call it beside what makes one."""
-        self._db.write("UPDATE passages SET trust = ? WHERE number = ?", (trust, number))
-
     def edit(
         self,
         number: int,
