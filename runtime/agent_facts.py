@@ -14,6 +14,7 @@ from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.fact import Direction, FactAdded, FactFound
 from pagemind.runtime.fact_search import FactQuery, FactSearch
 from pagemind.runtime.facts import FactBook
+from pagemind.runtime.floods import note
 from pagemind.runtime.held import hold_end, may_change
 from pagemind.runtime.message import TRUST, Provenance
 from pagemind.runtime.passage import Passage
@@ -79,6 +80,8 @@ class AgentFacts:
             # What another agent told the model may end what the model knew, as before.
             authority=trust if foreign else TRUST["model"],
         )
+        if made.aside and made.new:
+            note(self._state, made.passage)
         self._written()
         return replace(
             made,

@@ -9,6 +9,7 @@ from typing import Any
 from pagemind.runtime.dropped_plans import drop_plans
 from pagemind.runtime.errors import PagemindError, ToolFailed
 from pagemind.runtime.fact import reworded
+from pagemind.runtime.floods import note
 from pagemind.runtime.held import hold, may_change
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
@@ -180,6 +181,8 @@ class ArchivalMemory:
             author=self._author,
             facets=facets,
         )
+        if waits and stored[1]:
+            note(self._state, stored[0])
         self._written()
         return stored
 
@@ -265,6 +268,10 @@ class ArchivalMemory:
             )
         self._written()
         return passage
+
+    def changed(self) -> None:
+        """Records were changed beside this: have their rows written back."""
+        self._written()
 
     def count(self) -> int:
         return self._state.passages.count()

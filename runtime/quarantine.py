@@ -6,16 +6,16 @@ person's own word; reject() retires it; reword() gives it other words first. Eac
 transaction; whoever calls holds the agent.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pagemind.runtime.bursts import Said, alike, bursts, tellers
+from pagemind.runtime.bursts import alike, bursts, tellers
 from pagemind.runtime.clock import rfc3339
 from pagemind.runtime.entity_names import plain
 from pagemind.runtime.errors import NotFound, ToolFailed, UserError
 from pagemind.runtime.fact import reworded
 from pagemind.runtime.facts import FactBook
+from pagemind.runtime.floods import names, said_of
 from pagemind.runtime.held import WHY
 from pagemind.runtime.message import TRUST, clean_text
 from pagemind.runtime.passage import Passage
@@ -110,7 +110,7 @@ class Quarantine:
     def waiting(self) -> list[Kept]:
         """The oldest first; what a planned change is about, and skills, are decided on there."""
         records = self._records()
-        said = [self._said(each) for each in records]
+        said = [said_of(self._state, each) for each in records]
         groups = alike(said)
         group_of = {each.id: group for group in groups for each in group}
         flood_of = {id: flood[0] for flood in bursts(groups) for id in flood}
@@ -129,7 +129,7 @@ class Quarantine:
 
     def floods(self) -> list[list[str]]:
         """The ids of what nearly the same was written so often, by one source or in one turn."""
-        return bursts(alike(self._said(each) for each in self._records()))
+        return bursts(alike(said_of(self._state, each) for each in self._records()))
 
     def count(self) -> int:
         """How many wait."""
@@ -249,19 +249,4 @@ class Quarantine:
     def _kept(self, record: Passage) -> Kept:
         told = tuple(told_by(self._state, record.provenance.sources))
         why = WHY if untrusted(record.provenance.trust) else "it says otherwise than what is known"
-        return Kept(record, why, told, tellers=_names(told, record))
-
-    def _said(self, record: Passage) -> Said:
-        """Its source is what was untrusted among all that it came from."""
-        sources = record.provenance.sources
-        seqs = [int(id[1:]) for id in sources if id[:1] == "m" and id[1:].isdigit()]
-        messages = self._state.journal.get(seqs).values()
-        foreign = [each.short_id for each in messages if untrusted(each.provenance.trust)]
-        told = told_by(self._state, foreign or sources)
-        turns = {f"t{each.turn}" for each in messages} | {id for id in sources if id[:1] == "t"}
-        return Said(record.short_id, record.text, frozenset(_names(told, record)), frozenset(turns))
-
-
-def _names(told: Iterable[Told], record: Passage) -> tuple[str, ...]:
-    named: Sequence[str] = [each.source for each in told]
-    return tuple(dict.fromkeys(named or [record.provenance.detail or record.provenance.origin]))
+        return Kept(record, why, told, tellers=names(told, record))

@@ -52,7 +52,7 @@ def results(agent: Agent, turn: int = 2) -> list[str]:
 
 
 def deciding(agent: Agent) -> Reviewing:
-    return Reviewing(agent.state, agent._editor)
+    return Reviewing(agent.state, agent.editor)
 
 
 def test_nothing_that_is_known_is_touched() -> None:

@@ -57,7 +57,7 @@ def lived(runtime: Runtime) -> Agent:
 
 
 def revoking(agent: Agent) -> Revoking:
-    return Revoking(agent.state, agent._editor)
+    return Revoking(agent.state, agent.editor)
 
 
 def told(found: Revocation) -> dict[str, list[str]]:
@@ -75,7 +75,7 @@ def test_all_that_came_from_an_address_is_taken_back() -> None:
         state = agent.state
         from pagemind.runtime.reviewing import Reviewing
 
-        review = Reviewing(state, agent._editor)
+        review = Reviewing(state, agent.editor)
         for id in ("a3", "a4", "c1"):
             review.approve(id)
         insight, _ = state.passages.insert(

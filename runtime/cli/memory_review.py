@@ -95,7 +95,7 @@ def review(
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
         deciding = Reviewing(writer.state, writer.editor)
         if not chosen:
-            code = _one_by_one(deciding, source)
+            code = one_by_one(deciding, source, _typed)
         else:
             code, done = _decide_all(deciding, chosen[0], named, reword or "", quiet=as_json)
         writer.changed()
@@ -174,8 +174,12 @@ def _folded(found: "Sequence[Item]") -> "list[tuple[Item, list[str]]]":
     return [(each, rest.get(getattr(each, "burst", ""), [])) for each in heads]
 
 
-def _one_by_one(deciding: "Reviewing", source: str) -> int:
-    """Ask about each that waits; what is skipped waits on."""
+def _typed(question: str) -> str:
+    return str(typer.prompt(question, default="s", err=True))
+
+
+def one_by_one(deciding: "Reviewing", source: str, ask: "Callable[[str], str]") -> int:
+    """Ask about each that waits; what is skipped, or nobody answers for, waits on."""
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.errors import PagemindError
 
@@ -190,9 +194,7 @@ def _one_by_one(deciding: "Reviewing", source: str) -> int:
         keys = "t = try anew, r = reject" if dead else "a = approve, r = reject, w = other words"
         keys += ", f = reject the whole flood" if others else ""
         while True:
-            answer = typer.prompt(
-                f"{number} of {len(waiting)}: {keys}, s = skip, q = quit", default="s", err=True
-            ).strip()
+            answer = ask(f"{number} of {len(waiting)}: {keys}, s = skip, q = quit").strip() or "s"
             verb = {"a": "approve", "r": "reject", "w": "reword", "t": "retry"}.get(answer)
             if answer in ("q", "s"):
                 break
@@ -203,7 +205,7 @@ def _one_by_one(deciding: "Reviewing", source: str) -> int:
                 say(f"{answer!r} is none of these")
                 continue
             try:
-                text = typer.prompt("in these words", err=True) if verb == "reword" else ""
+                text = ask("in these words") if verb == "reword" else ""
                 done = _decide(deciding, verb, each.id, text)
                 if verb == "reword":
                     verb, done = "approve", deciding.approve(each.id)
