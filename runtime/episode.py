@@ -129,7 +129,7 @@ def episode_of(
     event = next((each for each in talk if each.role == "user"), None)
     actions = tuple(_actions(talk))[:EPISODE_ACTIONS]
     judged = result.get("feedback") or result.get("expect")
-    if event is None or (not actions and not judged):
+    if event is None or event.erased or (not actions and not judged):
         return None
     outcome, because = _outcome(actions, stop_reason, result)
     made = Episode(turn, cut(event.text, EPISODE_SITUATION_CHARS), actions, outcome, because)

@@ -125,7 +125,7 @@ class TurnRunner:
             )
         if known.client_digest is None:
             raise IdTaken(
-                f"id {known.client_id!r} is that of turn {known.turn}, which was erased",
+                f"that id is of turn {known.turn}, which was erased",
                 hint="what was erased is not done again; give the message a new id",
             )
         if known.client_digest != text_digest(text):

@@ -31,6 +31,7 @@ class Plan:
     summaries: tuple[int, ...] = ()
     segments: tuple[int, ...] = ()
     turns: tuple[int, ...] = ()
+    asked: tuple[int, ...] = ()  # of them those whose client's id says too much
     changes: tuple[int, ...] = ()
     entities: tuple[int, ...] = ()
     names: tuple[str, ...] = ()

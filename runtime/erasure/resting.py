@@ -61,6 +61,7 @@ class Resting:
             summaries=tuple(self._summaries()),
             segments=tuple(self._segments(pages)),
             turns=tuple(self._turns()),
+            asked=tuple(self._asked()),
             changes=tuple(self._changes()),
             entities=tuple(self._entities()),
             names=tuple(self._names()),
@@ -116,10 +117,19 @@ class Resting:
                 sorted(self._gone.messages),
             )
         }
-        for row in self._db.rows("SELECT turn, result, reasons, speaker FROM turns ORDER BY turn"):
-            said = (told.of_json(row["result"]), told.of_json(row["reasons"]))
+        for row in self._db.rows("SELECT * FROM turns ORDER BY turn"):
+            said = (
+                told.of_json(row["result"]),
+                told.of_json(row["reasons"]),
+                row["client_id"] or "",
+            )
             named = self._seeds.named.is_name(row["speaker"])
             if row["turn"] in of_messages or named or any(map(self._tells, said)):
+                yield row["turn"]
+
+    def _asked(self) -> Iterator[int]:
+        for row in self._db.rows("SELECT turn, client_id FROM turns WHERE client_id IS NOT NULL"):
+            if self._tells(row["client_id"]):
                 yield row["turn"]
 
     def _changes(self) -> Iterator[int]:

@@ -38,7 +38,9 @@ def pages(state: State, numbers: Sequence[int], count: Count) -> None:
         words = keywords([m.text for m in left if m.role != "tool"], rarity=usual.weight)
         line = gist(left, words, count) if left else ERASED
         tokens = sum(tokens for _, tokens in stored)
-        _tell(state, page, line, words, tokens, _trust(left))
+        # There is nothing that a model could tell better of what says nothing.
+        author = "runtime" if left else "runtime, kept"
+        _tell(state, page, line, words, tokens, _trust(left), author)
         state.database.write(
             "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('pages', ?, 'put')", (number,)
         )
@@ -49,15 +51,21 @@ def _trust(messages: Sequence[Message]) -> int:
 
 
 def _tell(
-    state: State, page: Page, line: str, words: Sequence[str], tokens: int, trust: int
+    state: State,
+    page: Page,
+    line: str,
+    words: Sequence[str],
+    tokens: int,
+    trust: int,
+    author: str = "runtime",
 ) -> None:
     """As if it had been written so: its first version, and the only one."""
     db, kind = state.database, page.kind
     stored = json.dumps(list(words), ensure_ascii=False)
     db.write(
-        "UPDATE pages SET gist = ?, gist_author = 'runtime', keywords = ?, tokens = ?, trust = ?"
+        "UPDATE pages SET gist = ?, gist_author = ?, keywords = ?, tokens = ?, trust = ?"
         " WHERE kind = ? AND number = ?",
-        (line, stored, tokens, trust, kind, page.number),
+        (line, author, stored, tokens, trust, kind, page.number),
     )
     db.write("DELETE FROM gist_versions WHERE kind = ? AND number = ?", (kind, page.number))
     db.write(

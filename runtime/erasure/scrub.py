@@ -52,7 +52,7 @@ def _scrub(state: State, plan: Plan, counter: TokenCounter) -> Counts:
     records = list(state.passages.get(plan.passages).values())
     notes = sum(each.kind == "note" for each in records)
     bury(state, there, counter)
-    close_turns(state, plan.turns)
+    close_turns(state, plan.turns, frozenset(plan.asked))
     keep_versions(state, plan.kept)
     take_out(state, plan.passages)
     _lineage(db, plan)

@@ -14,10 +14,11 @@ from pagemind.runtime.message import ERASED, Message, Provenance, Text, parts_to
 from pagemind.runtime.state.lines import on_line
 from pagemind.runtime.state.provenance_columns import columns_of
 from pagemind.runtime.state.state import State
+from pagemind.runtime.state.turns import hidden_id
 from pagemind.runtime.tokens import TokenCounter
 
 _OUR_ID = re.compile(r"[0-9a-fA-F-]{32,36}")
-_CLIENT_ID = re.compile(r"[\w.:/#+-]{1,200}")
+_PLAIN_ID = re.compile(r"[\w.:/#+-]{1,200}")  # no address
 
 
 def tombstone(message: Message) -> Message:
@@ -87,9 +88,10 @@ def _uncount(state: State, seqs: str) -> None:
     db.write("DELETE FROM speakers WHERE messages = 0")
 
 
-def close_turns(state: State, turns: Sequence[int]) -> None:
-    """Inside a transaction: turns keep what they cost, and no text. Asked for again by its id, such
-    a turn is not done again: it has no digest that any text has."""
+def close_turns(state: State, turns: Sequence[int], asked: frozenset[int]) -> None:
+    """Inside a transaction: turns keep what they cost, and no text. One whose event went is not
+    done again when its client asks for it by its id: no text has its digest. `asked` are those
+    whose ids say too much: they are known by a hash from now on."""
     db = state.database
     for number in turns:
         row = db.one("SELECT * FROM turns WHERE turn = ?", (number,))
@@ -97,15 +99,15 @@ def close_turns(state: State, turns: Sequence[int]) -> None:
             continue
         event = state.journal.get([row["first_seq"]]).get(row["first_seq"])
         gone = event is None or event.erased
-        client_id = row["client_id"]
-        if client_id and not _CLIENT_ID.fullmatch(client_id):
-            client_id = None
+        id = row["client_id"]
+        if id and (number in asked or (gone and not _PLAIN_ID.fullmatch(id))):
+            id = hidden_id(id)
         db.write(
             "UPDATE turns SET result = ?, reasons = '[]', client_id = ?, client_digest = ?,"
             " speaker = ? WHERE turn = ?",
             (
                 json.dumps(_result(json.loads(row["result"]))),
-                client_id if gone else row["client_id"],
+                id,
                 None if gone else row["client_digest"],
                 "" if gone else row["speaker"],
                 number,

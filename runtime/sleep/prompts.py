@@ -186,6 +186,8 @@ def _told(state: State, row: TurnRow) -> str:
     for message in state.journal.of_turn(row.turn):
         if message.role == "tool" or message.kind != "talk" or not message.said.strip():
             continue
+        if message.erased:
+            continue
         if message.provenance.trust < SUMMARY_TRUST:
             lines.append(f"{message.role}: (not shown)")
         else:

@@ -90,7 +90,8 @@ def still_standing(context: SleepContext, ids: Sequence[str]) -> set[str]:
     ranges = state.journal.live_ranges()
     seqs = [int(id[1:]) for id in ids if id[0] == "m"]
     there = state.journal.get(seqs)
-    live = {s for s in there if ranges is None or any(low <= s <= high for low, high in ranges)}
+    said = [seq for seq, message in there.items() if not message.erased]
+    live = {s for s in said if ranges is None or any(low <= s <= high for low, high in ranges)}
     records = state.passages.get([int(id[1:]) for id in ids if id[0] == "a"])
     now = context.now()
     return {f"m{seq}" for seq in live} | {

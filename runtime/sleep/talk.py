@@ -99,6 +99,8 @@ def read(state: State, turns: Sequence[int], count: Callable[[str], int]) -> Tal
         for message in messages:
             if message.kind != "talk" or message.role == "tool" or message.said_at is None:
                 continue
+            if message.erased:
+                continue
             if untrusted(message.provenance.trust):
                 continue
             person = message.role == "user"

@@ -34,6 +34,11 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
+def hidden_id(client_id: str) -> str:
+    """What stands for a client's id that says too much, once its turn is erased."""
+    return f"erased:{text_digest(client_id)}"
+
+
 class Turns:
     """Turns of one agent."""
 
@@ -109,7 +114,9 @@ class Turns:
         return _turn_of(row) if row else None
 
     def by_client_id(self, client_id: str) -> TurnRow | None:
-        row = self._db.one("SELECT * FROM turns WHERE client_id = ?", (client_id,))
+        row = self._db.one(
+            "SELECT * FROM turns WHERE client_id IN (?, ?)", (client_id, hidden_id(client_id))
+        )
         return _turn_of(row) if row else None
 
     def newest(

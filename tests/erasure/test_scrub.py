@@ -22,6 +22,8 @@ from pagemind.runtime.past_request import Otherwise, PastRequests
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tokens import TokenCounter
 
+FIRST = "mail:dana@example.org/1"  # an id that says who it was
+
 
 def erase(life: Life, what: Wanted) -> tuple[Plan, Counts]:
     """As the eraser does it: of a closed agent."""
@@ -99,7 +101,7 @@ def life(tmp_path: Path) -> Life:
     made = Life(tmp_path, 1, window=16_000)
     with made.runtime() as runtime:
         agent = made.agent(runtime)
-        agent.send("note the word DANA0001 for me, please", speaker="Dana", id="first")
+        agent.send("note the word DANA0001 for me, please", speaker="Dana", id=FIRST)
         agent.send("core the word ROBIN0002", speaker="Robin")
         agent.send("What about DANA0001? talk", speaker="Robin")
     return made
@@ -123,12 +125,17 @@ def test_a_tombstone_keeps_the_place_and_the_calls(life: Life) -> None:
 
 
 def test_who_asks_again_is_told_that_it_was_erased(life: Life) -> None:
-    """The same id is not done again: what was erased does not come back so."""
+    """The same id is not done again: what was erased does not come back so. Only its hash is
+    kept."""
     erase(life, wanted(ids=["t1"]))
+    state = State(life.folder, life.clock)
+    ids = [row["client_id"] for row in state.database.rows("SELECT client_id FROM turns")]
+    state.close()
+    assert FIRST not in ids
     with life.runtime() as runtime:
         agent = life.agent(runtime)
         with pytest.raises(UserError, match="was erased"):
-            agent.send("note the word DANA0001 for me, please", speaker="Dana", id="first")
+            agent.send("note the word DANA0001 for me, please", speaker="Dana", id=FIRST)
 
 
 def test_what_another_person_said_stays(life: Life) -> None:
