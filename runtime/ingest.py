@@ -27,6 +27,7 @@ from pagemind.runtime.settings import (
     NEAR_DUPLICATE,
     PASSAGE_CHARS,
 )
+from pagemind.runtime.state.denied import ERASED, Denied
 from pagemind.runtime.state.passages import digest
 
 __all__ = ["Ingested", "OnProgress", "Progress", "Target", "ingest", "ingest_text", "read_passages"]
@@ -41,13 +42,21 @@ def ingest(
     keeping: Keeping = PLAIN,
     sync: bool = False,
     on_progress: OnProgress = lambda _: None,
+    denied: Denied | None = None,
 ) -> Ingested:
     """Take these files and folders in. `sync`: passages of files that are gone from the folders
-    are retired. What cannot be read is in `skipped`, never an error. Raises what the target does.
+    are retired. What cannot be read, or was erased from the home (`denied`), is in `skipped`, never
+    an error. Raises what the target does.
     """
     found = find_files(paths)
     run = _Run(
-        target, found, tags=tags, importance=importance, keeping=keeping, on_progress=on_progress
+        target,
+        found,
+        tags=tags,
+        importance=importance,
+        keeping=keeping,
+        on_progress=on_progress,
+        denied=denied,
     )
     for file in found.files:
         run.take(file)
@@ -76,7 +85,7 @@ def ingest_text(
 
 
 def read_passages(
-    text: str, paths: Sequence[Path], limit: int
+    text: str, paths: Sequence[Path], limit: int, denied: Denied | None = None
 ) -> tuple[Ingested, list[tuple[str, Cut]]]:
     """What would be taken in, with the name of its document, for who cannot write now: at most
     `limit` passages."""
@@ -89,9 +98,14 @@ def read_passages(
     for file in found.files:
         reading = _Reading(file)
         try:
-            for cut in passages(parse(file.path, load(file.path))):
+            data = load(file.path)
+            if denied is not None and denied.has_document(hashlib.sha256(data).hexdigest()):
+                raise DocumentError(ERASED)
+            for cut in passages(parse(file.path, data)):
                 if isinstance(cut, Broken):
                     _fault(done, cut, reading)
+                elif denied is not None and denied.has_text(cut.text):
+                    reading.denied += 1
                 elif len(items) < limit:
                     items.append((file.name, replace(cut, metadata=clean_json(cut.metadata))))
                 else:
@@ -124,6 +138,7 @@ class _Reading:
     numbers: dict[int, None] = field(default_factory=dict)  # an ordered set
     chars: int = 0
     faults: int = 0
+    denied: int = 0  # passages that were erased from the home
 
 
 class _Run:
@@ -138,7 +153,9 @@ class _Run:
         importance: float | None,
         keeping: Keeping,
         on_progress: OnProgress,
+        denied: Denied | None = None,
     ) -> None:
+        self._denied = denied if denied is not None and denied.anything else None
         self.done = Ingested(skipped=list(found.skipped))
         self._target = target
         self._documents = target.state.documents
@@ -166,6 +183,8 @@ class _Run:
     def _take(self, file: File) -> None:
         data = load(file.path)
         sha256 = hashlib.sha256(data).hexdigest()
+        if self._denied is not None and self._denied.has_document(sha256):
+            raise DocumentError(ERASED)
         stored = self._documents.get(file.source)
         if stored is not None and stored.sha256 == sha256:
             self.done.files += 1
@@ -178,7 +197,7 @@ class _Run:
         rest: list[Cut] = []
         if data.strip() or stored is None:  # a file that was emptied has no passages any more
             rest = self.pour(passages(parse(file.path, data)), reading)
-            if not rest and not reading.numbers:
+            if not rest and not reading.numbers and not reading.denied:
                 raise DocumentError("has no text")
         close = self._compare(rest, reading)
         with self._target.state.database.transaction():
@@ -198,6 +217,9 @@ class _Run:
             for cut in cuts:
                 if isinstance(cut, Broken):
                     _fault(self.done, cut, reading)
+                    continue
+                if self._denied is not None and self._denied.has_text(cut.text):
+                    reading.denied += 1
                     continue
                 batch.append(cut)
                 if len(batch) > INGEST_BATCH:
@@ -305,5 +327,8 @@ def _fault(done: Ingested, broken: Broken, reading: _Reading) -> None:
 
 
 def _uncounted(done: Ingested, reading: _Reading) -> None:
+    if reading.denied:
+        what = f"{reading.denied:,} of its passages: {ERASED}"
+        done.skipped.append(Skipped(str(reading.file.path), what))
     if (more := reading.faults - INGEST_FAULTS) > 0:
         done.skipped.append(Skipped(str(reading.file.path), f"and {more:,} more of that"))

@@ -65,6 +65,7 @@ class Recorder:
 
     def __init__(self, path: Path, clock: Clock, *, content: bool = True) -> None:
         self.content = content
+        self.path = path
         self._clock = clock
         self._file = TraceFile(path)
 

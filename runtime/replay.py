@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pagemind.runtime.agent import Agent
-from pagemind.runtime.clock import FrozenClock, parse_rfc3339
+from pagemind.runtime.clock import FrozenClock, SystemClock, parse_rfc3339
 from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.erasure.texts import strings_of
 from pagemind.runtime.errors import AgentExists, PagemindError, ToolFailed, UserError
 from pagemind.runtime.event import event_from_json
 from pagemind.runtime.exchange import Exchange, Exchanges
@@ -36,6 +37,7 @@ from pagemind.runtime.replayed_consent import RecordedPerson
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import Hit
 from pagemind.runtime.state.dump import restore
+from pagemind.runtime.state.home import Home
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tool import File, Tool, ToolContext, ToolResult, takes_context
 from pagemind.runtime.trace import Observer, ignore
@@ -96,6 +98,8 @@ def replay(
     for a file that cannot be replayed, AgentExists.
     """
     lines = lines_of(Path(path), agent)
+    if home is not None:
+        _refuse_erased(lines, Path(path), Path(home))
     parts, times = _parts(lines, Path(path))
     name = lines[0].agent
     clock = ReplayClock(parse_rfc3339(lines[0].at), times)
@@ -115,6 +119,28 @@ def replay(
             if found := _difference(part, model, ended):
                 return Replayed(name, turns, model.asked, found)
     return Replayed(name, turns, model.asked, None)
+
+
+def _refuse_erased(lines: Sequence[TraceLine], path: Path, home: Path) -> None:
+    """A trace cannot leave out what was erased from the home that its agent is left in: it would
+    run otherwise. Raises UserError."""
+    if not (home / "home.db").exists():
+        return
+    opened = Home(home, SystemClock())
+    try:
+        denied = opened.denied
+        held = denied.anything and any(
+            denied.has_text(text) or denied.has_id(text)
+            for line in lines
+            for text in strings_of(line.data)
+        )
+    finally:
+        opened.close()
+    if held:
+        raise UserError(
+            f"{path} holds what was erased from {home}: it is not run again",
+            hint="delete it, or replay it without --home: then nothing of it stays",
+        )
 
 
 def _difference(part: _Part, model: ReplayModel, ended: str) -> Difference | None:

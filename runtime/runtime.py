@@ -68,9 +68,12 @@ from pagemind.runtime.tool import Tool, make_tool
 from pagemind.runtime.trace import Observer, both, ignore
 from pagemind.runtime.upgrade import Upgrade, upgrade
 from pagemind.runtime.writer import AgentWriter
+from pagemind.runtime.written_path import expanded
 
 if TYPE_CHECKING:
     from pagemind.runtime.audit import AuditLog
+    from pagemind.runtime.erasure.erasing import Erasing
+    from pagemind.runtime.erasure.receipt import Receipt
     from pagemind.runtime.fork import Forked
     from pagemind.runtime.portable.carried import Carried
     from pagemind.runtime.portable.foreign.importer import Imported
@@ -166,6 +169,7 @@ class Runtime:
             lock = AgentLock(self.home.folder(registered.id), registered.name)
             lock.acquire(wait)
             try:
+                self._finish_erasing(registered)
                 self.home.find(name)  # it may have been deleted while we waited
                 agent = self._open(registered, model, extra)
             except BaseException:
@@ -333,6 +337,7 @@ class Runtime:
             registered.name, state, secrets={"models": [each.params for each in asked]}
         )
         self._recordings[registered.id] = recording
+        self.home.made_files.note(registered.id, self._recorder.path, "trace")
         return recording
 
     def _servers_of(self, name: str, definition: AgentDefinition, state: State) -> Servers | None:
@@ -516,6 +521,7 @@ class Runtime:
         lock = AgentLock(self.home.folder(registered.id), registered.name)
         lock.acquire(wait)
         try:
+            self._finish_erasing(registered)
             self.home.remove(registered)
         finally:
             lock.release()
@@ -584,6 +590,7 @@ class Runtime:
         lock = AgentLock(self.home.folder(registered.id), registered.name)
         lock.acquire(wait)
         try:
+            self._finish_erasing(registered)
             state = State(self.home.folder(registered.id), self.clock)
             try:
                 state.database.take()
@@ -602,11 +609,44 @@ class Runtime:
         folder = self.home.folder(registered.id)
         lock = AgentLock(folder, registered.name)
         lock.acquire(wait)
+        try:
+            self._finish_erasing(registered)
+        except BaseException:
+            lock.release()
+            raise
         return self._writer(registered, folder, lock)
 
     def writer_in(self, registered: Registered, folder: Path) -> AgentWriter:
         """The same of an agent in the making, which nobody else knows yet."""
         return self._writer(registered, folder, AgentLock(folder, registered.name))
+
+    def erasing(
+        self, name: str, *, wait: float = 0.0, at_step: Callable[[str], None] = lambda step: None
+    ) -> "Erasing":
+        """Erase from an agent at rest for good: a preview, then a receipt. Close it after use.
+
+        Raises AgentInUse after `wait` seconds, UnknownAgent."""
+        from pagemind.runtime.erasure.erasing import Erasing
+
+        return Erasing(self, name, wait=wait, at_step=at_step)
+
+    def erase(
+        self, name: str, *, keep_files: bool = False, wait: float = 0.0, **wanted: Any
+    ) -> "Receipt":
+        """The same at once: `ids`, `query`, `subject`, `source`, `before` or `everything` says
+        what (erasure.wanted). Raises NotFound for an id of nothing, UserError."""
+        from pagemind.runtime.erasure.wanted import wanted as wanted_of
+
+        asked = wanted_of(**wanted)
+        with self.erasing(name, wait=wait) as erasing:
+            return erasing.erase(erasing.preview(asked), keep_files=keep_files)
+
+    def _finish_erasing(self, registered: Registered) -> None:
+        """What a killed process left of an erasure is finished before anything else."""
+        if self.home.erasures.unfinished(registered.id):
+            from pagemind.runtime.erasure.erasing import finish
+
+            finish(self, registered)
 
     def _writer(self, registered: Registered, folder: Path, lock: AgentLock) -> AgentWriter:
         try:
@@ -689,6 +729,7 @@ class Runtime:
         from pagemind.runtime.portable.exporter import export_agent
 
         registered = self.home.find(checked_name(name))
+        self.home.made_files.note(registered.id, expanded(path), "export")
         return export_agent(
             registered,
             self.home.folder(registered.id),

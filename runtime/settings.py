@@ -37,8 +37,6 @@ SUMMARY_FRACTION = 0.15
 SUMMARY_GROWTH = 1.25  # how much longer than the last one a summary is taken to become
 SUMMARY_TRUST = 60  # rows below it (tools of the world, documents) are counted, not summarised
 HITS_OF_ONE_SOURCE = 5  # untrusted results of one source in a search: no source may fill it
-BURST = 5  # so many texts of one source or turn that say nearly the same are a burst …
-BURST_LIKE = 0.75  # … which they do from this likeness on (runs of three letters in common)
 PAGE_TABLE_FRACTION = 0.12
 OWN_RESULT_TRUST = 80  # results of memory functions: the agent's own texts
 WORLD_RESULT_TRUST = 40  # results of everything else: below SUMMARY_TRUST
@@ -385,6 +383,16 @@ RECORD_HEAT_IMPORTANCE = 5  # points of importance that weigh as much as one dou
 EXPIRE_BATCH = 200  # records in one commit of the job `expire`
 FORGET_LOOK_HOURS = 24  # between two looks at what was unused
 FORGET_KEEP_IMPORTANCE = 8.0  # from which nothing goes cold for being unused
+
+# --- erasure ------------------------------------------------------------------------------------
+DENIED_TEXT_CHARS = 16  # shorter texts are anybody's: they are not kept out by their words
+DENIED_REPLY_CHARS = 40  # … and of an agent's replies, many of which are always the same
+TELLTALE_WORDS = 5  # in a row, said only in what is erased: that they stand anywhere shows a rest
+TELLTALES = 20_000  # kept at most, and of one text …
+TELLTALES_OF_TEXT = 12  # … so many
+ERASE_WAIT_SECONDS = 20.0  # for readers that still look at what was, and for archives in use
+ERASE_PREVIEW_LINES = 12  # that a person is shown at once
+PURGE_KEYS = 500  # in one delete
 
 # --- looking at all of it -----------------------------------------------------------------------
 

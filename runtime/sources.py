@@ -1,12 +1,11 @@
-"""sources_now(): what a memory function's write comes from: the running turn's event, what tools of
-the world have answered in it so far, and what else was untrusted in view of a tainted step."""
+"""sources_now(): what a memory function's write comes from: the running turn's event, and what
+tools of the world have answered in it so far."""
 
 from pagemind.runtime.function_names import tells_new
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import StepTrust
 
 
-def sources_now(state: State, step: StepTrust | None = None) -> tuple[str, ...]:
+def sources_now(state: State) -> tuple[str, ...]:
     """Short ids of messages; none between turns."""
     running = state.turns.unfinished()
     if not running:
@@ -17,5 +16,4 @@ def sources_now(state: State, step: StepTrust | None = None) -> tuple[str, ...]:
         for message in state.journal.of_turn(turn.turn)
         if message.role == "tool" and tells_new(message.name)
     ]
-    seen = step.seen if step is not None and step.tainted else ()
-    return tuple(dict.fromkeys((f"m{turn.first_seq}", *told, *seen)))
+    return (f"m{turn.first_seq}", *told)

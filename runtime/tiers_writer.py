@@ -5,8 +5,8 @@ the state database and on its way to LanceDB, as in a turn.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,6 @@ from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import StepTrust
 from pagemind.runtime.tiers.search import TierSearch
 from pagemind.runtime.tiers.write_back import WriteBack, WriteBackStatus
 from pagemind.runtime.tiers_reader import TiersReader
@@ -70,10 +69,8 @@ class TiersWriter(TiersReader):
         memory = ArchivalMemory(self.state, search, written=self._kick, sight=self.sight)
         return memory.for_person(document)
 
-    def archival_of(
-        self, agent: str, sight: Sight = EVERYTHING, trust: StepTrust | None = None
-    ) -> ArchivalMemory:
-        """Archival memory as an agent that sees so much writes to it, in steps of that trust."""
+    def archival_of(self, agent: str, sight: Sight = EVERYTHING) -> ArchivalMemory:
+        """Archival memory as an agent that sees so much writes to it."""
         return ArchivalMemory(
             self.state,
             TierSearch("archival", self.search),
@@ -82,7 +79,6 @@ class TiersWriter(TiersReader):
             origin="agent",
             detail=agent,
             sight=sight,
-            trust=trust,
         )
 
     @property
@@ -181,11 +177,17 @@ class TiersWriter(TiersReader):
         """
         self._refuse_newer()
         name, embedder = self.embedding
-        self._write_back.unregister(self._key)  # nothing may go into the old tables meanwhile
-        try:
+        with self.still():  # nothing may go into the old tables meanwhile
             return reembed(
                 self.state, embedder, name, zone=self.zone, agent=self.name, on_rows=on_rows
             )
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Within it nothing is carried to the tiers, and no upkeep is done beside the caller's."""
+        self._write_back.unregister(self._key)
+        try:
+            yield
         finally:
             self._write_back.register(
                 self._key, self.state.outbox, self.store, self.embedder, zone=self.zone

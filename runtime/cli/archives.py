@@ -171,7 +171,8 @@ def _take(
             if said:
                 done = ingest_text(writer, said, on_progress=shown, **options)
             else:
-                done = ingest(writer, paths, on_progress=shown, **options)
+                denied = runtime.home.denied
+                done = ingest(writer, paths, on_progress=shown, denied=denied, **options)
         index(writer)
     body = done.as_json()
     if as_json:

@@ -117,6 +117,7 @@ def _inside(home: str | None, deep: bool, repair: bool, wait: float) -> Iterator
             agents = runtime.home.all()
             yield Finding("", "agents", "ok", f"{len(agents):,}")
             yield from _awake(runtime)
+            yield from _erasures(runtime)
             for registered in agents:
                 if repair:
                     yield from _repaired(runtime, registered.name, wait)
@@ -156,6 +157,20 @@ def _awake(runtime: "Runtime") -> Iterator[Finding]:
             "note",
             f"{plural(aside, 'event')} that could not be handled",
             "`pagemind queue list` says why",
+        )
+
+
+def _erasures(runtime: "Runtime") -> Iterator[Finding]:
+    """Those that were cut off: what they were to remove may still be there."""
+    names = {each.id: each.name for each in runtime.home.all()}
+    for each in runtime.home.erasures.unfinished():
+        name = names.get(each.agent, "an agent that was deleted")
+        yield Finding(
+            names.get(each.agent, ""),
+            "erasure",
+            "wrong",
+            f"an erasure from {name} was cut off before its step {each.state}",
+            f"`pagemind memory erase {name}` finishes it",
         )
 
 
@@ -222,30 +237,11 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
             yield Finding(
                 name, "archives", "note" if missing else "ok", "; ".join(missing) or names
             )
-        yield from _quarantine(reader)
         if profiles := reader.definition.profiles:
             yield from _profiles(reader, profiles)
         for check, status, detail, hint in of_servers(reader):
             yield Finding(name, check, status, detail, hint)
         yield from _endpoints(runtime, reader)
-
-
-def _quarantine(reader: "AgentReader") -> Iterator[Finding]:
-    """What waits for a person, and floods of nearly the same."""
-    from pagemind.runtime.cli.render import plural
-    from pagemind.runtime.floods import observed
-    from pagemind.runtime.quarantine import Quarantine
-
-    quarantine = Quarantine(reader.state)
-    if many := quarantine.count():
-        review = f"pagemind memory review {reader.name}"
-        yield Finding(
-            reader.name, "quarantine", "note", f"{plural(many, 'record')} for you to decide", review
-        )
-    for flood in (*quarantine.floods(), *observed(reader.state)):
-        said = f"{len(flood):,} that say nearly the same: {flood[0]} … {flood[-1]}"
-        hint = f"`pagemind memory review {reader.name}`, or have their source stopped"
-        yield Finding(reader.name, "burst", "note", said, hint)
 
 
 def _profiles(reader: "AgentReader", profiles: "Mapping[str, Profile]") -> Iterator[Finding]:

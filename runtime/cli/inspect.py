@@ -37,6 +37,8 @@ def inspect(
     from pagemind.runtime.request_json import request_json
 
     with opened(home) as runtime, runtime.reader(agent) as reader:
+        if html is not None:
+            runtime.home.made_files.note(reader.registered.id, html, "page")
         page = _write_page(reader, html) if html is not None else None
         inspection = reader.inspect()
         asked = reader.request() if request else None

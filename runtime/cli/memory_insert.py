@@ -115,7 +115,8 @@ def _take(
             if said:
                 done = ingest_text(writer, said, on_progress=shown, **options)
             else:
-                done = ingest(writer, paths, sync=sync, on_progress=shown, **options)
+                denied = runtime.home.denied
+                done = ingest(writer, paths, sync=sync, on_progress=shown, denied=denied, **options)
         index(writer)
         return done
 
@@ -129,7 +130,7 @@ def _leave(
     from pagemind.runtime.ingest import read_passages
     from pagemind.runtime.settings import INBOX_PASSAGES
 
-    done, items = read_passages(said, paths, INBOX_PASSAGES + 1)
+    done, items = read_passages(said, paths, INBOX_PASSAGES + 1, runtime.home.denied)
     if len(items) > INBOX_PASSAGES:
         raise AgentInUse(
             f"{name} is in use, and its inbox takes {INBOX_PASSAGES:,} passages at once",

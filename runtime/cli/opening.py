@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pagemind.runtime.cli.session import UNWATCHED, Watching
 from pagemind.runtime.settings import SWITCH_SECONDS
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pagemind.runtime.agent import Agent
     from pagemind.runtime.model_choice import ModelChoice
     from pagemind.runtime.runtime import Runtime
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,16 @@ class Opening:
         self._agent = self.runtime.agent(name)
         before.close()
         return self._agent
+
+    def at_rest(self, work: "Callable[[Runtime, str], T]") -> T:
+        """Do something that needs the agent closed, and open it again if it is still there."""
+        before = self.agent()
+        before.close()
+        try:
+            return work(self.runtime, before.name)
+        finally:
+            if self.runtime.home.exists(before.name):
+                self._agent = self.runtime.agent(before.name)
 
     def reopen(self, model: str) -> "Agent":
         """The same agent on another model; if that fails, on the former one, and raises."""

@@ -16,6 +16,7 @@ from pagemind.runtime.acceptance import imported, reach_of, same_definition
 from pagemind.runtime.approvals import no_copy_waits
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.definition import AgentDefinition
+from pagemind.runtime.erasure.kept_out import keep_out
 from pagemind.runtime.errors import AgentExists, BadExport, PagemindError, StorageError, UserError
 from pagemind.runtime.function_executor import ONCE
 from pagemind.runtime.made_of import zone_of
@@ -207,6 +208,8 @@ class _Import:
         if lowered := lower(database, untrusted=self._untrusted):
             why = "as asked" if self._untrusted else "they were higher than their origin allows"
             self._notes.append(f"trust of {lowered:,} rows was lowered: {why}")
+        if left_out := keep_out(state, self._home.denied):
+            self._notes.append(left_out)
 
     def _note_reach(self) -> None:
         """What it may reach, which stays closed until a person has seen it."""

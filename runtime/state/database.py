@@ -40,6 +40,7 @@ class Upgraded:
 
 
 _KEYS = 500  # in one statement
+_SHRED_PAUSE = 0.05
 
 
 class Database:
@@ -171,6 +172,22 @@ class Database:
         except OSError as error:
             raise _translated_os(path, error) from error
 
+    def shred(self, patience: float) -> None:
+        """Write the file anew, from live rows alone, and empty its log. Raises StorageError where
+        somebody reads an old state of it for longer than `patience` seconds."""
+        pause, waited = threading.Event(), 0.0
+        with self._lock, _translated(self.path):
+            self._connection.execute("PRAGMA secure_delete = ON")
+            self._connection.execute("VACUUM")
+            while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if waited > patience:
+                    raise StorageError(
+                        f"{self.path}: somebody has been reading an old state of it for long",
+                        hint="let long exports and inspections end, and go on",
+                    )
+                pause.wait(_SHRED_PAUSE)
+                waited += _SHRED_PAUSE
+
     def take(self) -> int:
         """Become the writer: later transactions of any earlier epoch are refused."""
         with self.transaction():
@@ -293,7 +310,7 @@ class Database:
         with self._lock, _translated(self.path):
             return self._connection.execute(sql, values).fetchall()
 
-    def rows_in(self, sql: str, keys: Sequence[int]) -> Iterator[Row]:
+    def rows_in(self, sql: str, keys: Sequence[int] | Sequence[str]) -> Iterator[Row]:
         """`sql IN (keys)`, in batches that SQLite's limit on variables allows."""
         for start in range(0, len(keys), _KEYS):
             some = list(keys[start : start + _KEYS])

@@ -16,7 +16,10 @@ from pagemind.runtime.naming import folded, nearest
 from pagemind.runtime.state import home_schema
 from pagemind.runtime.state.audit_heads import AuditHeads, HomeAudit
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.denied import Denied
+from pagemind.runtime.state.erasures import Erasures
 from pagemind.runtime.state.folders import FolderLock, Folders
+from pagemind.runtime.state.made_files import MadeFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,9 @@ class Home:
         self.audit = HomeAudit(self.database, clock)
         self.audit_heads = AuditHeads(self.database, clock)
         self._folders = Folders(path / "agents", self.database, "messages")
+        self.made_files = MadeFiles(self.database, clock)
+        self.denied = Denied(self.database)
+        self.erasures = Erasures(self.database, clock)
         self._swept = False
 
     def folder(self, agent_id: str) -> Path:
@@ -121,12 +127,16 @@ class Home:
     def remove(self, agent: Registered) -> None:
         """Delete an agent: the registry first, so that what is listed can be opened."""
 
-        def unregister() -> None:
-            with self.database.transaction():
-                self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,))
-                self.audit.gone("agent removed", agent.id, by="user")
+        self._folders.remove(agent.id, lambda: self.unregister(agent))
 
-        self._folders.remove(agent.id, unregister)
+    def unregister(self, agent: Registered) -> None:
+        """It is not listed any more, and its mail and timers are gone; its folder is swept."""
+        with self.database.transaction():
+            self.database.write("DELETE FROM agents WHERE id = ?", (agent.id,))
+            self.audit.gone("agent removed", agent.id, by="user")
+
+    def now(self) -> datetime:
+        return self._clock.now()
 
     def sweep(self, *, again: bool = True) -> None:
         """Remove folders of agents that were never finished or already deleted; not `again` if

@@ -191,12 +191,13 @@ CREATE TABLE denied (
     digest TEXT PRIMARY KEY,
     erasure TEXT NOT NULL
 ) WITHOUT ROWID;
--- Files that pagemind wrote for an agent outside its folder: exports, traces, pictures.
+-- Files that pagemind wrote for an agent outside its folder (state/made_files.py).
 CREATE TABLE made_files (
-    path TEXT PRIMARY KEY,
+    path TEXT NOT NULL,
     agent TEXT NOT NULL,
     kind TEXT NOT NULL,
-    at TEXT NOT NULL
+    at TEXT NOT NULL,
+    PRIMARY KEY (path, agent)
 ) WITHOUT ROWID;
 CREATE INDEX made_files_agent ON made_files (agent);
 -- As the least of what stands in it. What was there is trusted as its origin, of agents as theirs.

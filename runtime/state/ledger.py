@@ -18,6 +18,7 @@ from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.model import Usage
 from pagemind.runtime.naming import folded
 from pagemind.runtime.state.database import Database, Row
+from pagemind.runtime.state.denied import Denied
 from pagemind.runtime.state.task_family import TaskFamily
 from pagemind.runtime.state.task_questions import TaskQuestions
 from pagemind.runtime.state.task_results import TaskResults
@@ -135,6 +136,7 @@ class Ledger:
         self.family = TaskFamily(database)
         self.questions = TaskQuestions(database, clock)
         self.results = TaskResults(database)
+        self.denied = Denied(database)
 
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[None]:
         """What is written inside stands together or not at all; see Database.transaction."""

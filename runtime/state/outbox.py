@@ -10,6 +10,8 @@ from pagemind.runtime.state.passages import Passages
 
 _LETTERS: dict[Tier, str] = {"recall": "m", "archival": "a", "pages": "p"}  # of short ids
 
+SHOWN_BEFORE = 2  # messages that a row of a message shows before it
+
 _ALL: dict[Tier, str] = {
     "recall": "SELECT seq FROM messages WHERE kind IN ('talk', 'observation') AND seq > ?"
     " ORDER BY seq LIMIT ?",
@@ -51,7 +53,7 @@ class StateOutbox:
         for _, tier, key, _ in rows:
             keys[tier].append(key)
         messages = self._journal.get(keys["recall"])
-        before = self._journal.before_each(keys["recall"], 2)
+        before = self._journal.before_each(keys["recall"], SHOWN_BEFORE)
         passages = self._passages.get(keys["archival"])
         pages = self._pages.get_all(keys["pages"])
         items = []
@@ -73,6 +75,13 @@ class StateOutbox:
                 )
             )
         return items
+
+    def put_again(self, tier: Tier, keys: Sequence[int]) -> None:
+        """Queue some rows again: something that they show has changed."""
+        self._db.write_many(
+            "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES (?, ?, 'put')",
+            [(tier, key) for key in keys],
+        )
 
     def done(self, items: Sequence[OutboxItem]) -> None:
         # A key that changed again has a new number: its row stays.

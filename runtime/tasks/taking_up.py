@@ -11,6 +11,7 @@ from typing import Any
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import UserError
+from pagemind.runtime.state.denied import ERASED, Denied
 from pagemind.runtime.state.ledger import ActionRow
 from pagemind.runtime.tasks.failing import STOPS, GivenUp, TaskStopped, Waits
 from pagemind.runtime.tasks.hired import Hired
@@ -61,6 +62,9 @@ class TakingUp:
             path = task.base / one.key
             if job.outputs.is_output(path):
                 return None  # what the task writes is none of its inputs
+        if _was_erased(job.ledger.denied, one):
+            job.tell("warning", input=one.label, reason=ERASED)
+            return None
         if known is not None and known.digest != one.digest:
             job.ledger.set_aside(job.id, one.key, done_too=True)
         if known is None:  # its place among the files may change; what it is called must not
@@ -139,3 +143,11 @@ class TakingUp:
         self._job.ledger.end_input(self._job.id, one.key, "failed", reason, max(0, skipped))
         self._job.ledger.questions.forget(self._job.id, one.key)
         self._job.tell("input_failed", input=label or one.label, reason=reason)
+
+
+def _was_erased(denied: Denied, one: Input) -> bool:
+    """By its file, or by any of its texts as a whole."""
+    if not denied.anything:
+        return False
+    texts = [value for value in one.value.values() if isinstance(value, str)]
+    return denied.has_document(one.digest) or any(map(denied.has_text, texts))

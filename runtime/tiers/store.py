@@ -27,7 +27,7 @@ from pagemind.runtime.settings import (
     OPTIMIZE_REREAD,
     OPTIMIZE_ROWS,
 )
-from pagemind.runtime.tiers import leg_query, upkeep
+from pagemind.runtime.tiers import leg_query, proof, upkeep
 from pagemind.runtime.tiers.census import Census
 from pagemind.runtime.tiers.leg_query import Leg
 from pagemind.runtime.tiers.location import Location, translated
@@ -395,19 +395,31 @@ class TierStore:
                     if (table := self._open(tier)) is not None:
                         upkeep.compact(table, sweep=True)
 
-    def purge(self, tier: Tier, parents: Sequence[str]) -> None:
-        """Remove rows so that no file holds them any more. Only a folder can promise that."""
+    def purge(self, tier: Tier, parents: Sequence[str]) -> list[str]:
+        """Remove rows so that no file holds them any more; the tags and branches that went with
+        them. Only a folder can promise that."""
         if not self.location.is_local:
             raise StorageError(
                 f"rows can be deleted at {self.location.uri}, but not proved gone",
                 hint="delete the whole location, or keep its retention short",
             )
-        if not parents or self._unwritten(tier):
-            return
+        if self._unwritten(tier):
+            return []
         with self._writing():
-            if (table := self._open(tier)) is not None:
-                upkeep.purge(table, parents)
-                self._compacted(tier)
+            if (table := self._open(tier)) is None:
+                return []
+            removed = upkeep.purge(table, parents)
+            self._compacted(tier)
+            return removed
+
+    def proof(self, tier: Tier, since_ns: int) -> "proof.TableProof | None":
+        """How the table's files are since a purge that began then; None where there is none."""
+        return self._read(tier, partial(proof.proof_of, self.location, tier, since_ns), None)
+
+    def read_texts(self, tier: Tier, see: Callable[[str, str], object]) -> int:
+        """Show all that every row says, with its parent, and what no search would find as well;
+        how many rows that were."""
+        return self._read(tier, partial(proof.read_texts, see), 0)
 
     def reset(self) -> None:
         """Drop both tables: the first step of a rebuild or of a change of embedder."""

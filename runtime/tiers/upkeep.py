@@ -17,6 +17,7 @@ from pagemind.runtime.settings import (
     OPTIMIZE_MIN_ROWS,
     OPTIMIZE_ROWS,
     OPTIMIZE_SHARE,
+    PURGE_KEYS,
     SCALAR_INDEX_ROWS,
     TEXT_RECIPE,
     TIER_SCHEMA,
@@ -119,9 +120,18 @@ def compact(table: "Table", *, sweep: bool = False) -> None:
         _optimize(table, sweep)
 
 
-def purge(table: "Table", parents: "Sequence[str]") -> None:
-    """Delete rows so that no file of the table holds them any more."""
-    table.delete(any_of("parent", parents))
+def purge(table: "Table", parents: "Sequence[str]") -> list[str]:
+    """Delete rows so that no file of the table holds them any more, nor any that were deleted
+    before. Tags and branches, which would hold on to old versions, go first: which they were."""
+    removed = []
+    for tag in table.tags.list():
+        table.tags.delete(tag)
+        removed.append(f"tag {tag}")
+    for branch in table.branches.list():
+        table.branches.delete(branch)
+        removed.append(f"branch {branch}")
+    for start in range(0, len(parents), PURGE_KEYS):
+        table.delete(any_of("parent", parents[start : start + PURGE_KEYS]))
     # Rewrites every live row, so that no old fragment survives; then the indices, which would
     # keep the deleted values.
     table.update(where="true", values_sql={"role": "role"})
@@ -133,6 +143,7 @@ def purge(table: "Table", parents: "Sequence[str]") -> None:
     for step in lacking(table):
         step()
     _optimize(table, sweep=True)
+    return removed
 
 
 def fragments(table: "Table") -> int:

@@ -143,12 +143,12 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory compact": ["memory", "compact", "ada"],
         "memory review": ["memory", "review", "ada"],
         "memory why": ["memory", "why", "ada", "a1"],
-        "memory revoke": ["memory", "revoke", "ada", "--source", "a1", "--dry-run"],
         "memory sleep": ["memory", "sleep", "ada"],
         "memory segments": ["memory", "segments", "ada"],
         "agents accept": ["agents", "accept", "ada"],
         "agents good": ["agents", "good", "ada", "it listened"],
         "memory forget": ["memory", "forget", "ada", "a1", "--dry-run"],
+        "memory erase --dry-run": ["memory", "erase", "ada", "--id", "m1", "--dry-run"],
         "memory reembed": ["memory", "reembed", "ada"],
         "upgrade": ["upgrade"],
         "doctor": ["doctor"],
@@ -173,6 +173,13 @@ def test_the_time_machine_is_as_documented(full: Cli) -> None:
 def test_a_turn_is_as_documented(full: Cli) -> None:
     """Without a function called, the keys of calls are absent; all others are there."""
     hold("send", full("send", "ada", "Hello", "--json").json, may_lack="tool_calls[]")
+
+
+def test_an_erasure_is_as_documented(full: Cli) -> None:
+    """`memory erase` answers as documented."""
+    ran = full("memory", "erase", "ada", "--id", "m1", "--yes", "--json")
+    assert ran.code == 0, ran.json["found"]
+    hold("memory erase", ran.json)
 
 
 def test_an_insert_is_as_documented(full: Cli) -> None:

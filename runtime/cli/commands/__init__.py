@@ -4,7 +4,15 @@ run() carries out one line; whatever it can get wrong is told in one line. A new
 function in one of the files here, and its row in that file's table.
 """
 
-from pagemind.runtime.cli.commands import asking, going_back, paging, remembering, talking, window
+from pagemind.runtime.cli.commands import (
+    asking,
+    erasing,
+    going_back,
+    paging,
+    remembering,
+    talking,
+    window,
+)
 from pagemind.runtime.cli.commands.command import Command, Leave, Scene
 from pagemind.runtime.cli.commands.helping import print_help, unknown
 
@@ -21,7 +29,7 @@ def _quit(scene: Scene, rest: str) -> None:
 
 SECTIONS: dict[str, tuple[Command, ...]] = {
     "Talk": talking.COMMANDS,
-    "Memory": (*remembering.COMMANDS, *asking.COMMANDS),
+    "Memory": (*remembering.COMMANDS, *erasing.COMMANDS, *asking.COMMANDS),
     "Going back": going_back.COMMANDS,
     "Pages": paging.COMMANDS,
     "The window": window.COMMANDS,

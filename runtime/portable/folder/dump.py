@@ -63,6 +63,7 @@ def dump_memory(
     with runtime.reader(name) as reader, reader.state.database.reading():
         try:
             _check(reader.state, folder, reader.name, force)
+            runtime.home.made_files.note(reader.registered.id, folder, "folder")
             return _Dump(reader.state, folder, reader.name, reader.zone).run()
         except OSError as error:
             raise UserError(

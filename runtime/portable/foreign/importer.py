@@ -20,7 +20,8 @@ from pagemind.runtime.portable.foreign.source import Source
 from pagemind.runtime.portable.foreign.taking import Taken, Taking, skipped
 from pagemind.runtime.portable.foreign.times import Times
 from pagemind.runtime.portable.kinds import KINDS, recognise
-from pagemind.runtime.state.home import Registered
+from pagemind.runtime.state.denied import Denied
+from pagemind.runtime.state.home import Home, Registered
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.writer import AgentWriter
 from pagemind.runtime.written_path import expanded
@@ -31,6 +32,7 @@ Reader = Callable[[Source, Times], Iterator[Item]]
 class House(Protocol):
     """What an import needs of a Runtime."""
 
+    home: Home
     clock: Clock
     counter: TokenCounter
 
@@ -147,7 +149,7 @@ def import_chats(
             f"{path} is {KINDS[TOOLS[source].kind]}: which agent shall have it?",
             hint="--as NAME makes a new one, --into AGENT adds to one that is there",
         )
-    run = _Run(path, source, runtime.counter, on_progress)
+    run = _Run(path, source, runtime.counter, on_progress, runtime.home.denied)
     if into is not None:
         with runtime.writer(into, wait=wait) as writer:
             run.into(writer, new=False)
@@ -206,8 +208,14 @@ class _Run:
     """One import."""
 
     def __init__(
-        self, path: Path, source: str, counter: TokenCounter, on_progress: OnProgress
+        self,
+        path: Path,
+        source: str,
+        counter: TokenCounter,
+        on_progress: OnProgress,
+        denied: Denied,
     ) -> None:
+        self._denied = denied
         self._path = path
         self._counter = counter
         self._source = source
@@ -230,6 +238,7 @@ class _Run:
             file=self._path.name,
             count=self._counter,
             new=new,
+            denied=self._denied,
             stop=self._stored,
         )
         with writer.state.database.transaction(), closing(_items(tool, source, times)) as items:

@@ -36,6 +36,7 @@ from pagemind.runtime.settings import (
     TIME_PAUSE_SECONDS,
 )
 from pagemind.runtime.state.bulk import append_many, known
+from pagemind.runtime.state.denied import ERASED, Denied
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.writer import AgentWriter
 
@@ -92,8 +93,10 @@ class Taking:
         file: str,
         count: TokenCounter,
         new: bool,
+        denied: Denied | None = None,
         stop: Callable[[int], None] = lambda messages: None,
     ) -> None:
+        self._denied = denied if denied is not None and denied.anything else None
         self.done = Taken()
         self._writer = writer
         self._state = writer.state
@@ -119,7 +122,10 @@ class Taking:
     def take(self, items: Iterable[Item]) -> Taken:
         """All of it. Raises what the reader raises: then nothing of it may be committed."""
         for item in items:
-            if isinstance(item, Said):
+            if self._was_erased(item):
+                what = "message" if isinstance(item, Said) else "memory"
+                self._left(Left(what, ERASED))
+            elif isinstance(item, Said):
                 self._groups(self._exchanges.add(self._checked(item)))
             elif isinstance(item, Talk):
                 self._groups(self._exchanges.close())
@@ -147,6 +153,13 @@ class Taking:
             records=self.done.passages,
         )
         return self.done
+
+    def _was_erased(self, item: Item) -> bool:
+        """What was erased from this home is known by its words, or by its tool's id."""
+        if self._denied is None or not isinstance(item, Said | Kept):
+            return False
+        kind = "message" if isinstance(item, Said) else "memory"
+        return self._denied.has_text(item.text) or self._denied.has_id(self._id(kind, item.key))
 
     def _left(self, left: Left) -> None:
         self.done.left[left.what, left.why] += left.count
