@@ -413,14 +413,14 @@ class Agent:
     def restore_block(self, label: str, version: int) -> str:
         """A person takes an edit of core memory back; the value. Raises BlockNotFound, NotFound."""
         with self._lock:
-            return self._editor().restore(label, version)
+            return self.editor().restore(label, version)
 
     def write_block(self, label: str, value: str) -> str:
         """A person writes a block anew; the value. Raises BlockNotFound, BlockLimitExceeded."""
         with self._lock:
-            return self._editor().replace(label, value)
+            return self.editor().replace(label, value)
 
-    def _editor(self) -> CoreEditor:
+    def editor(self) -> CoreEditor:
         """Core memory, edited by a person."""
         tell = self.queue_manager.append
         return CoreEditor(

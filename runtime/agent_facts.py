@@ -1,6 +1,7 @@
 """AgentFacts: facts as the functions of an agent use them, for the turn that runs.
 
-What is written is the model's own word, said by whoever the turn is of. Implements services.Facts.
+What is written is the model's own word, said by whoever the turn is of, and trusted no more than
+the step that writes it; what a tainted step writes waits for a person. Implements services.Facts.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,10 +14,15 @@ from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.fact import Direction, FactAdded, FactFound
 from pagemind.runtime.fact_search import FactQuery, FactSearch
 from pagemind.runtime.facts import FactBook
+from pagemind.runtime.floods import note
+from pagemind.runtime.held import hold_end, may_change
+from pagemind.runtime.message import TRUST, Provenance
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.services import Held
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import StepTrust, untrusted
 
 
 class AgentFacts:
@@ -30,12 +36,16 @@ class AgentFacts:
         written: Callable[[], None],
         single: Sequence[str] = (),
         sight: Sight = EVERYTHING,
+        trust: StepTrust | None = None,
+        stores: bool = False,
     ) -> None:
         self._state = state
         self._turn = turn
         self._written = written
         self._book = FactBook(state, single=single)
         self._sight = sight
+        self._trust = trust or StepTrust()
+        self._stores = stores
 
     def add(
         self,
@@ -50,6 +60,8 @@ class AgentFacts:
         tags: Sequence[str] = (),
     ) -> FactAdded:
         check_importance(importance)
+        trust = min(TRUST["model"], self._trust())
+        foreign = untrusted(trust)
         made = self._book.add(
             subject,
             relation,
@@ -61,8 +73,15 @@ class AgentFacts:
             importance=importance,
             tags=each_once(tags),
             scope=self._sight.place(None),
-            sources=sources_now(self._state),
+            sources=sources_now(self._state, self._trust),
+            provenance=Provenance(
+                "model", trust=trust, status="pending" if foreign and not self._stores else "active"
+            ),
+            # What another agent told the model may end what the model knew, as before.
+            authority=trust if foreign else TRUST["model"],
         )
+        if made.aside and made.new:
+            note(self._state, made.passage)
         self._written()
         return replace(
             made,
@@ -70,7 +89,7 @@ class AgentFacts:
             near=tuple(filter(self._sight.sees, made.near)),
         )
 
-    def close(self, number: int, at: datetime | None = None) -> Passage:
+    def close(self, number: int, at: datetime | None = None) -> Passage | Held:
         found = self._state.passages.get([number]).get(number)
         waits = found is not None and found.provenance.status == "pending"
         if found is None or waits or not self._sight.sees(found):
@@ -82,6 +101,9 @@ class AgentFacts:
             )
         if not self._sight.changes(found):
             raise ToolFailed(f"a{number} stands in {found.facets.scope}, which you can only read")
+        if not may_change(found, self._trust(), stores=self._stores):
+            sources = sources_now(self._state, self._trust)
+            return hold_end(self._state, found, at, trust=self._trust(), sources=sources)
         closed = self._book.close(number, at)
         self._written()
         return closed

@@ -9,19 +9,22 @@ from typing import Any
 from pagemind.runtime.dropped_plans import drop_plans
 from pagemind.runtime.errors import PagemindError, ToolFailed
 from pagemind.runtime.fact import reworded
+from pagemind.runtime.floods import note
+from pagemind.runtime.held import hold, may_change
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.message import TRUST, Origin, Provenance, clean_text
 from pagemind.runtime.passage import Passage, RecordKind
 from pagemind.runtime.related import fold, linked
 from pagemind.runtime.scope import seen
 from pagemind.runtime.scope_guess import guess
-from pagemind.runtime.services import Near, SearchFilters, SearchResult
+from pagemind.runtime.services import Held, Near, SearchFilters, SearchResult
 from pagemind.runtime.services import Recall as Searching
 from pagemind.runtime.settings import NEAR_ASKS, NEAR_DUPLICATE, PASSAGE_CHARS, SCOPE_GUESS_LIKE
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.sources import sources_now
+from pagemind.runtime.state.changes import Op
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import FULL, untrusted
+from pagemind.runtime.step_trust import StepTrust, untrusted
 from pagemind.runtime.wording import contradicts
 
 # What has a shelf and functions of its own: as a passage it would be changed past their rules.
@@ -70,7 +73,7 @@ class ArchivalMemory:
         near: Callable[[str], list[tuple[str, float]]] | None = None,
         sight: Sight = EVERYTHING,
         like: Searching | None = None,
-        trust: Callable[[], int] = lambda: FULL,
+        trust: StepTrust | None = None,
         stores: bool = False,
     ) -> None:
         self._state = state
@@ -82,7 +85,7 @@ class ArchivalMemory:
         self._near = near
         self.sight = sight
         self._like = like or search
-        self._trust = trust
+        self._trust = trust or StepTrust()
         self._stores = stores
 
     def for_person(self, document: str = "") -> "ArchivalMemory":
@@ -159,7 +162,9 @@ class ArchivalMemory:
         tags = each_once(tags)
         facets = keeping.facets(self._place(text, tags, keeping), self._state.clock.now())
         trust = min(TRUST[self._origin], self._trust())
-        waits = self._author == "model" and untrusted(trust) and not self._stores
+        waits = untrusted(self._trust()) and not self._stores
+        if waits and (same := self._state.passages.waiting(text, facets)) is not None:
+            return same, False
         stored = self._state.passages.insert(
             text,
             tags=tags,
@@ -171,11 +176,13 @@ class ArchivalMemory:
                 self._detail,
                 trust,
                 "pending" if waits else "active",
-                sources=sources_now(self._state) if self._author == "model" else (),
+                sources=self._sources(),
             ),
             author=self._author,
             facets=facets,
         )
+        if waits and stored[1]:
+            note(self._state, stored[0])
         self._written()
         return stored
 
@@ -190,25 +197,28 @@ class ArchivalMemory:
         guessed = guess(home, tags, self._state.passages.scopes(), own)
         return guessed if seen(guessed, self.sight.writable) else home
 
-    def edit(self, number: int, text: str) -> Passage:
+    def edit(self, number: int, text: str) -> Passage | Held:
         text = clean_text(text)
         if not text.strip():
             raise ToolFailed("the new text is empty; archival_delete retires a passage")
         check_length(text)
-        self._check(number)
-        known = self._state.passages.get([number]).get(number)
+        known = self._check(number)
+        if not may_change(known, self._trust(), stores=self._stores):
+            return self._hold("update", known, {"text": text})
         changed = self._state.passages.edit(
             number,
             text,
-            facets=reworded(known.facets, text) if known is not None else None,
+            facets=reworded(known.facets, text),
             author=self._author,
             reason="edited",
             seq=self._state.journal.last_seq,
         )
         return self._known(changed, number)
 
-    def delete(self, number: int) -> Passage:
-        self._check(number)
+    def delete(self, number: int) -> Passage | Held:
+        known = self._check(number)
+        if not may_change(known, self._trust(), stores=self._stores):
+            return self._hold("delete", known, {})
         with self._state.database.transaction():
             changed = self._state.passages.set_status(
                 number,
@@ -221,19 +231,29 @@ class ArchivalMemory:
                 drop_plans(self._state, changed, self._author)
         return self._known(changed, number)
 
-    def _check(self, number: int) -> None:
+    def _hold(self, op: Op, known: Passage, body: Mapping[str, Any]) -> Held:
+        trust = self._trust()
+        return hold(self._state, op, known, body, trust=trust, sources=self._sources())
+
+    def _sources(self) -> tuple[str, ...]:
+        return sources_now(self._state, self._trust) if self._author == "model" else ()
+
+    def _check(self, number: int) -> Passage:
         """Raises ToolFailed for what is not there for whoever asks, and what it only reads."""
         found = self._state.passages.get([number]).get(number)
         if found is None or not self._sees(found):
-            self._known(None, number)
-        elif not self.sight.changes(found):
+            if found is not None and found.standing == "pending" and self.sight.sees(found):
+                raise ToolFailed(f"a{number} waits for a person, who decides on it as it is")
+            return self._known(None, number)
+        if not self.sight.changes(found):
             allowed = ", ".join(self.sight.writable)
             raise ToolFailed(
                 f"a{number} stands in {found.facets.scope}, which you can only read; you can change"
                 f" what is in {allowed} and below"
             )
-        elif found.kind in _MADE and self._author != "user":
+        if found.kind in _MADE and self._author != "user":
             raise ToolFailed(f"a{number} is no passage but {_MADE[found.kind]}")
+        return found
 
     def _sees(self, passage: Passage) -> bool:
         """A person sees what is cold or waits, too."""
@@ -248,6 +268,10 @@ class ArchivalMemory:
             )
         self._written()
         return passage
+
+    def changed(self) -> None:
+        """Records were changed beside this: have their rows written back."""
+        self._written()
 
     def count(self) -> int:
         return self._state.passages.count()

@@ -120,7 +120,11 @@ def boot(
     shared = AgentArchives(archives, named, lambda: embedder)
     written_to = [each.name for each in definition.archives if each.mode == "write"]
     sight = definition.sight(agent_id)
-    writable = SharedArchives(archives, written_to, agent=name, sight=sight) if written_to else None
+    writable = (
+        SharedArchives(archives, written_to, agent=name, sight=sight, trust=step_trust)
+        if written_to
+        else None
+    )
     view = StateView(state, context.in_view)
     engine = Search(
         store,
@@ -211,7 +215,16 @@ def boot(
             shared=writable,
             timers=timers,
             episodes=records.episodes if may.reads("episodic") else None,
-            facts=may.facts(AgentFacts(state, turn=turn, written=written, sight=sight)),
+            facts=may.facts(
+                AgentFacts(
+                    state,
+                    turn=turn,
+                    written=written,
+                    sight=sight,
+                    trust=step_trust,
+                    stores=definition.trust.archival == "store",
+                )
+            ),
             skills=records.skills if may.reads("procedural") else None,
             store=records.items,
         )

@@ -103,11 +103,14 @@ class FactBook:
         author: str = "model",
         reason: str = "inserted",
         sources: Sequence[str] = (),
+        authority: int | None = None,
     ) -> FactAdded:
         """Keep a fact, and end what it takes the place of, in one transaction.
 
         `speaker` is who said it: "I" and "me" are that one. Without `valid_from` a fact that ends
-        another begins now. Raises ToolFailed for a subject or object that names nobody, a naive
+        another begins now. What comes as pending is kept as it was said: it touches no other record
+        and no name until it is approved. `authority` is the trust by which it may end others, where
+        that is not its own. Raises ToolFailed for a subject or object that names nobody, a naive
         time, an empty window.
         """
         _check(valid_from, valid_to)
@@ -120,11 +123,12 @@ class FactBook:
         name = known.name
         provenance = replace(provenance, sources=(*provenance.sources, *sources))
         state, seq = self._state, self._state.journal.last_seq
+        waits = provenance.status == "pending"
         with state.database.transaction():
-            of = self._resolved("subject", subject, speaker, seq)
+            of = None if waits else self._resolved("subject", subject, speaker, seq)
             subject = self._called(subject, of)
             to = None
-            if names_entity(name, object):
+            if not waits and names_entity(name, object):
                 to = self._resolved("object", object, speaker, seq)
                 object = self._called(object, to)
             elif not object:
@@ -146,8 +150,22 @@ class FactBook:
                 valid_to=valid_to,
             )
             new = _New(
-                facets, text, provenance, author, reason, seq, tuple(tags), importance, metadata
+                facets,
+                text,
+                provenance,
+                author,
+                reason,
+                seq,
+                tuple(tags),
+                importance,
+                metadata,
+                provenance.trust if authority is None else authority,
             )
+            if waits:
+                if not subject:
+                    raise ToolFailed("subject is empty; write a name")
+                same = state.passages.waiting(text, facets)
+                return FactAdded(same or self._insert(new, facets), same is None)
             single = self.is_single(name)
             return self._add_single(new) if single else self._add_one_more(new)
 
@@ -191,17 +209,23 @@ class FactBook:
             found = state.passages.get([number]).get(number)
             if found is None or found.provenance.status != "pending":
                 raise ToolFailed(f"a{number} does not wait to be approved")
-            state.passages.set_status(
-                number, "active", author=author, reason=reason, seq=state.journal.last_seq
-            )
-            facets = found.facets
-            if found.kind != "fact" or not self.is_single(facets.relation):
+            seq = state.journal.last_seq
+            state.passages.set_status(number, "active", author=author, reason=reason, seq=seq)
+            facets = self._known_by_name(found, seq)
+            if found.kind != "fact":
                 return FactAdded(state.passages.get([number])[number], True)
             others = [each for each in self._placing.rivals(facets) if each.number != number]
+            if not self.is_single(facets.relation):
+                same = [each for each in others if same_object(each.facets, facets)]
+                if any(is_current(each, self._now()) for each in same):
+                    raise ToolFailed(f"{same[0].short_id} says the same as a{number} already")
+                if facets != found.facets:
+                    found = self._placing.changed(found, facets, author, reason, seq)
+                self._also_called(facets, seq)
+                return FactAdded(state.passages.get([number])[number], True)
             placed = self._placing.placed(facets, others)
             if placed.same is not None:
                 raise ToolFailed(f"a{placed.same} says the same as a{number} already")
-            seq = state.journal.last_seq
             self._placing.changed(
                 found, windowed(facets, placed.start, placed.end), author, reason, seq
             )
@@ -219,9 +243,11 @@ class FactBook:
             )
         return found
 
-    def _called(self, name: str, entity: int) -> str:
+    def _called(self, name: str, entity: int | None) -> str:
         """A name as it was said; the entity's own where that was "I"."""
-        return self._state.entities.get([entity])[entity].name if is_first_person(name) else name
+        if entity is None or not is_first_person(name):
+            return name
+        return self._state.entities.get([entity])[entity].name
 
     def _add_one_more(self, new: "_New") -> FactAdded:
         """Of a relation that may have many values: none ends another."""
@@ -279,8 +305,7 @@ class FactBook:
         return not speaker or not self.own_word(known) or self.entity(speaker) == of
 
     def _may_end(self, known: Passage, new: "_New") -> bool:
-        trust, speaker = new.provenance.trust, new.facets.speaker
-        return new.provenance.status != "pending" and self.may_end(known, trust, speaker)
+        return self.may_end(known, new.authority, new.facets.speaker)
 
     def _aside(self, new: "_New", against: Sequence[Passage]) -> FactAdded:
         facets = new.facets
@@ -308,12 +333,29 @@ class FactBook:
             facets=facets,
             reason=new.reason,
         )
-        if facets.relation in NAMES and passage.provenance.status == "active":
-            assert facets.subject_entity is not None
-            state.entities.also(
-                facets.subject_entity, facets.object, plain(facets.object), how="said", seq=new.seq
-            )
+        if passage.provenance.status == "active":
+            self._also_called(facets, new.seq)
         return passage
+
+    def _also_called(self, facets: Facets, seq: int) -> None:
+        """A fact that says a name gives it to its subject."""
+        if facets.relation in NAMES:
+            assert facets.subject_entity is not None
+            self._state.entities.also(
+                facets.subject_entity, facets.object, plain(facets.object), how="said", seq=seq
+            )
+
+    def _known_by_name(self, found: Passage, seq: int) -> Facets:
+        """The facets of a fact that was kept as it was said, with whom and what it names."""
+        facets = found.facets
+        if found.kind != "fact" or facets.subject_entity is not None:
+            return facets
+        of = self._resolved("subject", facets.subject, facets.speaker, seq)
+        facets = replace(facets, subject=self._called(facets.subject, of), subject_entity=of)
+        if names_entity(facets.relation, facets.object):
+            to = self._resolved("object", facets.object, facets.speaker, seq)
+            facets = replace(facets, object=self._called(facets.object, to), object_entity=to)
+        return facets
 
     def _said_by(self, known: Passage, new: "_New") -> None:
         """What was said again has a further source."""
@@ -335,6 +377,7 @@ class _New:
     tags: tuple[str, ...]
     importance: float | None
     metadata: Mapping[str, Any] | None
+    authority: int
 
 
 def less_trusted(known: Passage, trust: int) -> bool:

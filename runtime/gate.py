@@ -26,6 +26,7 @@ from pagemind.runtime.trust_terms import Decision, TrustTerms
 STANDING = frozenset((*GROUPS["core"], *WORK["timers"], "page_pin")) - {"schedules_list"}
 _ORDER: tuple[Decision, ...] = ("allow", "ask", "refuse")
 _NAMED = 5  # texts in view that are named in a refusal
+_SOURCES = 16  # that a tainted step names, of all that is untrusted in its view
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,23 @@ class Gate:
             and entry.seq not in self._repeats
             for entry in (*held, *context.queue)
         )
+
+    def outside(self) -> tuple[str, ...]:
+        """The short ids of what is untrusted and in view, the newest last: what a write of this
+        step may come from."""
+        context = self._context
+        held = [context.held] if context.held is not None else []
+        memories = context.prefetch
+        ids = memories.ids if memories is not None and untrusted(memories.trust) else ()
+        messages = (
+            entry.message.short_id
+            for entry in (*held, *context.queue)
+            if entry.tells
+            and untrusted(entry.message.provenance.trust)
+            and entry.message.role != "assistant"
+            and entry.seq not in self._repeats
+        )
+        return (*ids, *messages)[-_SOURCES:]
 
     def _seen(self) -> list[str]:
         """What is untrusted and in view, by id, the newest last."""

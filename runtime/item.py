@@ -38,6 +38,7 @@ class Item:
     updated_at: datetime
     expires_at: datetime | None = None
     score: float | None = None
+    trust: int = 100
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -49,6 +50,7 @@ class Item:
             "updated_at": rfc3339(self.updated_at),
             "expires_at": rfc3339(self.expires_at) if self.expires_at else None,
             "score": self.score,
+            "trust": self.trust,
         }
 
 

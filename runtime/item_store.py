@@ -3,6 +3,8 @@ kind `item`: versioned, scoped, undone and exported like all others, and no hits
 
 A namespace is a scope. put() is a new version of what stands there; delete() hides it, recoverably.
 An item with a `ttl` is gone when its time is over; by default each reading begins that time anew.
+A tainted step may store items, which are trusted as little as itself; it takes the place of none
+that is trusted more, and deletes none.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +14,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from pagemind.runtime.errors import PagemindError, RecordChanged, UserError
+from pagemind.runtime.errors import PagemindError, RecordChanged, ToolFailed, UserError
 from pagemind.runtime.item import (
     Index,
     Item,
@@ -37,7 +39,9 @@ from pagemind.runtime.settings import (
     STORE_REFRESH_FRACTION,
 )
 from pagemind.runtime.sight import EVERYTHING, Sight
+from pagemind.runtime.sources import sources_now
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import StepTrust, untrusted
 from pagemind.runtime.tiers.search import Search
 
 _ITEMS = SearchFilters(kinds=("item",), standings=("item",))
@@ -56,7 +60,8 @@ Opened = Callable[[], AbstractContextManager[Shelf]]
 
 
 class ItemStore:
-    """`reading` and `writing` open the shelf for one call; `origin` and `detail` say who writes."""
+    """`reading` and `writing` open the shelf for one call; `origin` and `detail` say who writes, in
+    a step of that `trust`."""
 
     def __init__(
         self,
@@ -66,12 +71,14 @@ class ItemStore:
         sight: Sight = EVERYTHING,
         origin: Origin = "user",
         detail: str = "",
+        trust: StepTrust | None = None,
     ) -> None:
         self._reading = reading
         self._writing = writing
         self._sight = sight
         self._origin: Origin = origin
         self._detail = detail
+        self._step_trust = trust or StepTrust()
 
     def for_person(self, lock: AbstractContextManager[object]) -> "ItemStore":
         """The same without bounds, opened under a lock."""
@@ -113,8 +120,17 @@ class ItemStore:
             if if_version is not None and if_version != version:
                 is_now = f"is version {version} now" if there else "is not there"
                 raise RecordChanged(f"{scope} {key} {is_now}, and not version {if_version}")
+            trust = min(TRUST[self._origin], self._step_trust())
+            model = self._origin == "model"
+            sources = sources_now(shelf.state, self._step_trust) if model else ()
             if there is None:
                 self._retire_expired(shelf, scope, key)
+            else:
+                self._refuse_better(there)
+                if untrusted(there.provenance.trust) and trust > there.provenance.trust:
+                    # An old value must not come back with the trust of the new one.
+                    self._retire(shelf, there, "put")
+                    there = None
             metadata: dict[str, Any] = {"value": value}
             if last:
                 metadata |= {"ttl": last.total_seconds(), "refresh": refresh_on_read}
@@ -126,11 +142,15 @@ class ItemStore:
                     text,
                     metadata=metadata,
                     facets=facets,
+                    trust=trust,
                     author=author,
                     reason="put",
                     seq=seq,
                 )
                 assert passage is not None
+                shelf.state.lineage.add(
+                    there.short_id, sources, "from", seq=seq, version=passage.version
+                )
             else:
                 passage, _ = shelf.state.passages.insert(
                     text,
@@ -138,7 +158,7 @@ class ItemStore:
                     importance=None,
                     metadata=metadata,
                     seq=seq,
-                    provenance=Provenance(self._origin, self._detail, TRUST[self._origin]),
+                    provenance=Provenance(self._origin, self._detail, trust, sources=sources),
                     author=author,
                     facets=facets,
                     reason="put",
@@ -166,6 +186,7 @@ class ItemStore:
                 raise RecordChanged(f"{scope} {key} is version {version}, and not {if_version}")
             if there is None:
                 return False
+            self._refuse_better(there)
             self._retire(shelf, there, "deleted")
             shelf.written()
             return True
@@ -213,6 +234,15 @@ class ItemStore:
     def _author(self) -> str:
         return self._detail or self._origin
 
+    def _refuse_better(self, there: Passage) -> None:
+        """Raises ToolFailed where a tainted step would change what is trusted more."""
+        if untrusted(self._step_trust()) and there.provenance.trust > self._step_trust():
+            raise ToolFailed(
+                f"{there.facets.key} in {there.facets.scope} stays as it is: text from outside is"
+                " in view, and it was stored without. Put this under another key, or have a person"
+                " change it"
+            )
+
     def _there(self, shelf: Shelf, scope: str, key: str) -> Passage | None:
         found = shelf.state.passages.named("item", scope, key)
         if found is None or not self._sight.sees(found):
@@ -246,6 +276,7 @@ class ItemStore:
             passage.updated_at,
             facets.expires_at,
             score,
+            passage.provenance.trust,
         )
 
     def _seen(self, shelf: Shelf, scope: str) -> Iterator[Passage]:

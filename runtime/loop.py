@@ -173,6 +173,7 @@ class Loop:
     ) -> StopReason | None:
         spoke = False
         self._step_trust.now = self._trust_of(calls)
+        self._step_trust.seen = self._gate.outside()
         for at, call in enumerate(calls):
             cancel.check()
             if at and (stop := turn.stuck()):

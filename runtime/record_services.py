@@ -12,6 +12,7 @@ from pagemind.runtime.services import Recall
 from pagemind.runtime.sight import Sight
 from pagemind.runtime.skills import Skills
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import StepTrust
 from pagemind.runtime.tiers.search import Search, TierSearch
 
 
@@ -33,7 +34,7 @@ def record_services(
     search: Recall,
     like: Recall,
     sight: Sight,
-    trust: Callable[[], int],
+    trust: StepTrust,
     written: Callable[[], None],
 ) -> RecordServices:
     """`search` is the one that archival functions use, `like` one that asks no model; `trust` is
@@ -62,6 +63,10 @@ def record_services(
             state, experience, definition.skills, run=run_skills, trust=trust, written=written
         ),
         items=ItemStore(
-            lambda: nullcontext(shelf), lambda: nullcontext(shelf), sight=sight, origin="model"
+            lambda: nullcontext(shelf),
+            lambda: nullcontext(shelf),
+            sight=sight,
+            origin="model",
+            trust=trust,
         ),
     )

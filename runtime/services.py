@@ -118,6 +118,13 @@ def merged(tiers: Iterable[Sequence[Hit]]) -> list[Hit]:
     return sorted(hits, key=lambda hit: -hit.score)
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A change that is not made: it waits for a person, as a planned change of this id (c12)."""
+
+    id: str
+
+
 class Recall(Protocol):
     """Every message ever."""
 
@@ -155,10 +162,10 @@ class Archival(Protocol):
     ) -> tuple[Passage, bool]:
         """The passage, and whether it is new (an exact duplicate returns the existing one)."""
 
-    def edit(self, number: int, text: str) -> Passage:
+    def edit(self, number: int, text: str) -> Passage | Held:
         """Replace the text; the old version is kept. Raises ToolFailed for an unknown id."""
 
-    def delete(self, number: int) -> Passage:
+    def delete(self, number: int) -> Passage | Held:
         """Retire the passage: hidden, recoverable. Raises ToolFailed for an unknown id."""
 
     def count(self) -> int: ...
@@ -182,7 +189,7 @@ class Facts(Protocol):
     ) -> FactAdded:
         """Keep a fact; of a relation that has one value at a time it ends the one before."""
 
-    def close(self, number: int, at: datetime | None = None) -> Passage:
+    def close(self, number: int, at: datetime | None = None) -> Passage | Held:
         """It is true no longer, from a time or from now on."""
 
     def search(
@@ -357,12 +364,13 @@ class Shared(Protocol):
         importance: float | None = None,
         scope: str | None = None,
         private: bool = False,
-    ) -> tuple[str, bool]:
-        """The id of the passage, and whether it is new. What is private no other agent sees."""
+    ) -> tuple[str, bool, bool]:
+        """The id of the passage, whether it is new, and whether it waits for a person. What is
+        private no other agent sees."""
 
-    def edit(self, archive: str, number: int, text: str) -> Passage: ...
+    def edit(self, archive: str, number: int, text: str) -> Passage | Held: ...
 
-    def delete(self, archive: str, number: int) -> Passage: ...
+    def delete(self, archive: str, number: int) -> Passage | Held: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,23 +14,33 @@ from pagemind.runtime.errors import ArchiveInUse, ToolFailed, UnknownArchive
 from pagemind.runtime.keeping import Keeping
 from pagemind.runtime.naming import folded, nearest
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.services import Held
 from pagemind.runtime.settings import ARCHIVE_WAIT_SECONDS
 from pagemind.runtime.sight import EVERYTHING, Sight
+from pagemind.runtime.step_trust import StepTrust
 
 T = TypeVar("T")
 
 
 class SharedArchives:
     """Implements services.Shared. `names` are those that may be written to; `sight` is the agent's,
-    its viewer the agent's id: a name may be another agent's one day."""
+    its viewer the agent's id: a name may be another agent's one day; `trust` is that of the step
+    that writes: what a tainted one writes waits in the archive for a person."""
 
     def __init__(
-        self, archives: Archives, names: Sequence[str], *, agent: str, sight: Sight = EVERYTHING
+        self,
+        archives: Archives,
+        names: Sequence[str],
+        *,
+        agent: str,
+        sight: Sight = EVERYTHING,
+        trust: StepTrust | None = None,
     ) -> None:
         self._archives = archives
         self._names = tuple(names)
         self._agent = agent
         self._sight = sight
+        self._trust = trust
 
     def writable(self) -> tuple[str, ...]:
         return self._names
@@ -44,7 +54,7 @@ class SharedArchives:
         importance: float | None = None,
         scope: str | None = None,
         private: bool = False,
-    ) -> tuple[str, bool]:
+    ) -> tuple[str, bool, bool]:
         owner = (self._sight.viewer or self._agent) if private else ""
         passage, new = self._change(
             archive,
@@ -52,12 +62,12 @@ class SharedArchives:
                 text, tags=tags, importance=importance, keeping=Keeping(scope, owner)
             ),
         )
-        return self._id(archive, passage), new
+        return self._id(archive, passage), new, passage.standing == "pending"
 
-    def edit(self, archive: str, number: int, text: str) -> Passage:
+    def edit(self, archive: str, number: int, text: str) -> Passage | Held:
         return self._change(archive, lambda memory: memory.edit(number, text))
 
-    def delete(self, archive: str, number: int) -> Passage:
+    def delete(self, archive: str, number: int) -> Passage | Held:
         return self._change(archive, lambda memory: memory.delete(number))
 
     def _id(self, archive: str, passage: Passage) -> str:
@@ -75,7 +85,7 @@ class SharedArchives:
         name = self._name(archive)
         try:
             with self._archives.writer(name, wait=ARCHIVE_WAIT_SECONDS) as writer:
-                return change(writer.archival_of(self._agent, self._sight))
+                return change(writer.archival_of(self._agent, self._sight, self._trust))
         except ArchiveInUse:
             raise ToolFailed(f"{name} is being written to by somebody else; try later") from None
         except UnknownArchive:

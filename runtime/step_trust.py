@@ -10,10 +10,12 @@ FULL = 100
 
 
 class StepTrust:
-    """Set by the loop for each reply; given to what writes on the model's behalf."""
+    """Set by the loop for each reply; given to what writes on the model's behalf. `seen` are the
+    short ids of what was untrusted in view, the newest last."""
 
     def __init__(self) -> None:
         self.now = FULL
+        self.seen: tuple[str, ...] = ()
 
     def __call__(self) -> int:
         return self.now

@@ -24,6 +24,7 @@ from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.folders import FolderLock
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import StepTrust
 from pagemind.runtime.tiers.search import TierSearch
 from pagemind.runtime.tiers.write_back import WriteBack, WriteBackStatus
 from pagemind.runtime.tiers_reader import TiersReader
@@ -69,8 +70,10 @@ class TiersWriter(TiersReader):
         memory = ArchivalMemory(self.state, search, written=self._kick, sight=self.sight)
         return memory.for_person(document)
 
-    def archival_of(self, agent: str, sight: Sight = EVERYTHING) -> ArchivalMemory:
-        """Archival memory as an agent that sees so much writes to it."""
+    def archival_of(
+        self, agent: str, sight: Sight = EVERYTHING, trust: StepTrust | None = None
+    ) -> ArchivalMemory:
+        """Archival memory as an agent that sees so much writes to it, in steps of that trust."""
         return ArchivalMemory(
             self.state,
             TierSearch("archival", self.search),
@@ -79,6 +82,7 @@ class TiersWriter(TiersReader):
             origin="agent",
             detail=agent,
             sight=sight,
+            trust=trust,
         )
 
     @property

@@ -19,6 +19,8 @@ from pagemind.runtime.message import Message, Origin
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.reader import AgentReader
+from pagemind.runtime.reviewing import Reviewing
+from pagemind.runtime.revoke import Revocation, Revoking
 from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.state.shared_blocks import SharedBlocks
@@ -113,6 +115,21 @@ class AgentWriter(AgentReader, TiersWriter):
     def write_block(self, label: str, value: str) -> str:
         """Write a block anew; the value. Raises BlockNotFound, BlockLimitExceeded."""
         return self.editor().replace(label, value)
+
+    @property
+    def reviewing(self) -> Reviewing:
+        """What waits for a person, and its decisions."""
+        return Reviewing(self.state, self.editor)
+
+    def revoke(self, source: str, *, dry_run: bool = False) -> Revocation:
+        """Take back all that came from a source; with `dry_run` only say what that would be.
+        Raises NotFound for a source that nothing came from."""
+        revoking = Revoking(self.state, self.editor)
+        if dry_run:
+            return revoking.preview(source)
+        done = revoking.revoke(source)
+        self._kick()
+        return done
 
     def editor(self, origin: Origin = "user") -> CoreEditor:
         """Core memory, edited by a person."""

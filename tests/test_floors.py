@@ -43,7 +43,8 @@ FLOORS: dict[int, str] = {
           agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine audit episodes fingerprint timers permitted related
-          skill_book skills instructions""",
+          skill_book skills instructions
+          held source_named bursts floods taken_out descent""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
           deep_recall
           mcp sleep background""",
@@ -51,7 +52,7 @@ FLOORS: dict[int, str] = {
     7: """fork portable inspector model_choice made_of own_window
           record_services boot reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer
-          reviewing
+          reviewing quarantine revoke
           skill_answers awake http mcp_server erasure""",
     8: "cli demo testing",
 }

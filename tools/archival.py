@@ -5,8 +5,10 @@ from typing import Any
 
 from pagemind.runtime.errors import BadArguments, UserError
 from pagemind.runtime.keeping import Keeping
+from pagemind.runtime.services import Held
 from pagemind.runtime.settings import SEARCH_LIMIT
 from pagemind.runtime.shorten import shorten
+from pagemind.runtime.template import load
 from pagemind.runtime.tiers.results import lay_out
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import ToolContext, ToolResult, tool
@@ -45,6 +47,8 @@ def archival_insert(
     passage, new = ctx.archival.insert(
         text, tags=_tags(tags), importance=importance, metadata=metadata, keeping=keeping
     )
+    if passage.standing == "pending":
+        return waits(passage.short_id)
     if not new:
         return f"this text is stored already, as {passage.short_id}"
     lines = [f"stored as {passage.short_id}"]
@@ -105,8 +109,10 @@ def archival_edit(ctx: ToolContext, id: str, content: str) -> str:
         id: The passage, such as a7.
         content: The complete new text.
     """
-    passage = ctx.archival.edit(_number(ctx, id), _content(content))
-    return f"{passage.short_id} is now version {passage.version}"
+    made = ctx.archival.edit(_number(ctx, id), _content(content))
+    if isinstance(made, Held):
+        return held(id.strip(), made)
+    return f"{made.short_id} is now version {made.version}"
 
 
 @tool(effect="memory")
@@ -116,7 +122,18 @@ def archival_delete(ctx: ToolContext, id: str) -> str:
     Args:
         id: The passage, such as a7.
     """
-    return f"{ctx.archival.delete(_number(ctx, id)).short_id} is deleted"
+    made = ctx.archival.delete(_number(ctx, id))
+    return held(id.strip(), made) if isinstance(made, Held) else f"{made.short_id} is deleted"
+
+
+def waits(id: str) -> str:
+    """What the model is told of what it stored while something untrusted was in view."""
+    return load("waits").fill(id=id).strip()
+
+
+def held(id: str, change: Held) -> str:
+    """What it is told of a change that is not made."""
+    return load("change_waits").fill(id=id, change=change.id).strip()
 
 
 def _content(content: str) -> str:

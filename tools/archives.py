@@ -4,8 +4,9 @@ archive_delete. archival_search finds what is in them."""
 import re
 
 from pagemind.runtime.errors import BadArguments
-from pagemind.runtime.services import Shared
+from pagemind.runtime.services import Held, Shared
 from pagemind.runtime.tool import ToolContext, tool
+from pagemind.tools.archival import held, waits
 
 _ID = re.compile(r"([^\s:]+):[aA]?(\d{1,18})")
 
@@ -30,7 +31,7 @@ def archive_insert(
         scope: Where in it, such as /team/project, if not where you write by default.
         private: Whether only you shall find it, and no other agent.
     """
-    id, new = _shared(ctx).insert(
+    id, new, pending = _shared(ctx).insert(
         archive,
         _content(content),
         tags=tags or (),
@@ -38,6 +39,8 @@ def archive_insert(
         scope=scope,
         private=private,
     )
+    if pending:
+        return waits(id)
     return f"stored as {id}" if new else f"this text is stored already, as {id}"
 
 
@@ -50,8 +53,10 @@ def archive_edit(ctx: ToolContext, id: str, content: str) -> str:
         content: The complete new text.
     """
     archive, number = _place(id)
-    passage = _shared(ctx).edit(archive, number, _content(content))
-    return f"{archive}:{passage.short_id} is now version {passage.version}"
+    made = _shared(ctx).edit(archive, number, _content(content))
+    if isinstance(made, Held):
+        return held(f"{archive}:a{number}", made)
+    return f"{archive}:{made.short_id} is now version {made.version}"
 
 
 @tool(effect="world")
@@ -62,7 +67,10 @@ def archive_delete(ctx: ToolContext, id: str) -> str:
         id: The passage, such as handbook:a7.
     """
     archive, number = _place(id)
-    return f"{archive}:{_shared(ctx).delete(archive, number).short_id} is deleted"
+    made = _shared(ctx).delete(archive, number)
+    if isinstance(made, Held):
+        return held(f"{archive}:a{number}", made)
+    return f"{archive}:{made.short_id} is deleted"
 
 
 def _shared(ctx: ToolContext) -> Shared:

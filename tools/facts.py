@@ -8,11 +8,12 @@ from typing import Literal
 from pagemind.runtime.errors import BadArguments, ToolFailed
 from pagemind.runtime.fact import FactFound, validity
 from pagemind.runtime.passage import Passage
-from pagemind.runtime.services import Facts
+from pagemind.runtime.services import Facts, Held
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import ToolContext, tool
 from pagemind.runtime.when import Span, last_moment, parse_span
+from pagemind.tools.archival import held, waits
 
 _ID = re.compile(r"[aA]?(\d{1,18})")
 _TEXT_TOKENS = 60  # of a fact in a list
@@ -62,6 +63,8 @@ def fact_add(
         tags=tags or (),
     )
     shown = _line(made.passage, zone)
+    if made.aside and not made.near:
+        return waits(made.passage.short_id)
     if made.aside:
         lines = [
             f"kept aside as {made.passage.short_id}, hidden until a person approves it, since it"
@@ -100,7 +103,10 @@ def fact_close(ctx: ToolContext, id: str, until: str | None = None) -> str:
     at = last.end if last is not None else None
     if last is not None and last.start <= now < last.end:  # today: it is over
         at = now
-    return f"ended: {_line(_facts(ctx).close(int(match[1]), at), now.tzinfo)}"
+    ended = _facts(ctx).close(int(match[1]), at)
+    if isinstance(ended, Held):
+        return held(f"a{match[1]}", ended)
+    return f"ended: {_line(ended, now.tzinfo)}"
 
 
 @tool(effect="none")

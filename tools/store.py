@@ -11,7 +11,7 @@ from pagemind.runtime.item_store import ItemStore
 from pagemind.runtime.settings import STORE_LIMIT
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.tokens import TokenCounter
-from pagemind.runtime.tool import ToolContext, tool
+from pagemind.runtime.tool import ToolContext, ToolResult, tool
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ def store_put(
 
 
 @tool(effect="none")
-def store_get(ctx: ToolContext, namespace: str, key: str) -> str:
+def store_get(ctx: ToolContext, namespace: str, key: str) -> ToolResult:
     """Read what is stored under a key.
 
     Args:
@@ -58,7 +58,8 @@ def store_get(ctx: ToolContext, namespace: str, key: str) -> str:
             f"nothing is stored under {key} in {namespace}; store_search with this namespace lists"
             " what is"
         )
-    return f"version {item.version}: {json.dumps(item.value, ensure_ascii=False)}"
+    shown = f"version {item.version}: {json.dumps(item.value, ensure_ascii=False)}"
+    return ToolResult(shown, trust=item.trust)
 
 
 @tool(effect="none")
@@ -69,7 +70,7 @@ def store_search(
     filter: dict[str, Any] | None = None,
     limit: int = STORE_LIMIT,
     part: int = 1,
-) -> str:
+) -> str | ToolResult:
     """Find stored objects, in a namespace and in those below it.
 
     Args:
@@ -84,7 +85,8 @@ def store_search(
     found = _asked(lambda: store.search(namespace, query=query, filter=filter, limit=limit))
     if not found:
         return "nothing stored matches"
-    return _parted(found, part, ctx.result_tokens)
+    shown = _parted(found, part, ctx.result_tokens)
+    return ToolResult(shown, trust=min(item.trust for item in found))
 
 
 @tool(effect="memory")

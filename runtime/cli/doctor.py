@@ -237,11 +237,30 @@ def _agent(runtime: "Runtime", registered: "Registered") -> Iterator[Finding]:
             yield Finding(
                 name, "archives", "note" if missing else "ok", "; ".join(missing) or names
             )
+        yield from _quarantine(reader)
         if profiles := reader.definition.profiles:
             yield from _profiles(reader, profiles)
         for check, status, detail, hint in of_servers(reader):
             yield Finding(name, check, status, detail, hint)
         yield from _endpoints(runtime, reader)
+
+
+def _quarantine(reader: "AgentReader") -> Iterator[Finding]:
+    """What waits for a person, and floods of nearly the same."""
+    from pagemind.runtime.cli.render import plural
+    from pagemind.runtime.floods import observed
+    from pagemind.runtime.quarantine import Quarantine
+
+    quarantine = Quarantine(reader.state)
+    if many := quarantine.count():
+        review = f"pagemind memory review {reader.name}"
+        yield Finding(
+            reader.name, "quarantine", "note", f"{plural(many, 'record')} for you to decide", review
+        )
+    for flood in (*quarantine.floods(), *observed(reader.state)):
+        said = f"{len(flood):,} that say nearly the same: {flood[0]} … {flood[-1]}"
+        hint = f"`pagemind memory review {reader.name}`, or have their source stopped"
+        yield Finding(reader.name, "burst", "note", said, hint)
 
 
 def _profiles(reader: "AgentReader", profiles: "Mapping[str, Profile]") -> Iterator[Finding]:

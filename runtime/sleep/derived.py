@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pagemind.runtime import held
 from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.message import Provenance
 from pagemind.runtime.passage import Facets, Passage
@@ -20,7 +21,8 @@ from pagemind.runtime.state.lineage import How
 from pagemind.runtime.state.state import State
 
 AUTHOR = "worker"
-JOBS = ("reflect", "fallen", "compress", "link")  # whose changes make() knows
+# Whose changes make() knows: those of jobs, and those that a tainted step asked for.
+JOBS = ("reflect", "fallen", "compress", "link", held.JOB)
 
 
 def propose(
@@ -81,7 +83,8 @@ def make(state: State, change: Change, *, by: str) -> tuple[ChangeState, str]:
     RecordChanged for a record that has changed since; nothing may be kept then."""
     wanted = {change.target, *dict(change.body.get("cold", {}))} - {""}
     before = _versions(state, wanted)
-    result = _MADE[change.op](state, change, by)
+    does = held.MADE if change.job == held.JOB else _MADE
+    result = does[change.op](state, change, by)
     if not result:
         state.changes.settle(change.number, "noop", by=by)
         return "noop", ""

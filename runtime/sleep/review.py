@@ -9,6 +9,7 @@ from typing import Any
 
 from pagemind.runtime.entity_names import plain
 from pagemind.runtime.errors import NotFound, RecordChanged, UserError
+from pagemind.runtime.held import JOB as HELD
 from pagemind.runtime.message import clean_text
 from pagemind.runtime.settings import ENTITY_NAME_CHARS, PASSAGE_CHARS
 from pagemind.runtime.sleep.apply import RECORD_OPS, Made, apply, only_as_planned
@@ -56,9 +57,9 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         raise UserError(f"the wording has {len(text):,} characters; at most {PASSAGE_CHARS:,}")
     with state.database.transaction():
         change = _of_records(state, number, "pending")
-        if change.job in JOBS and change.op != "add":
+        if change.job in JOBS and change.op != ("update" if change.job == HELD else "add"):
             raise UserError(f"{change.short_id} changes no words; approve or reject it")
-        body = {**_corrected(change.body, text), "text": text, "reworded_by": by}
+        body = {**corrected(change.body, text), "text": text, "reworded_by": by}
         plan = body.get("plan")
         if isinstance(plan, dict) and "text" in plan:
             body["plan"] = {**plan, "text": text}
@@ -80,7 +81,7 @@ def reword(state: State, number: int, text: str, by: str) -> None:
         )
 
 
-def _corrected(body: Mapping[str, Any], text: str) -> dict[str, Any]:
+def corrected(body: Mapping[str, Any], text: str) -> dict[str, Any]:
     """A body whose object is what the new words name: the value that a person put in the place of
     the old one; none where they say it otherwise, which makes a note of it."""
     value, was = str(body.get("object") or ""), str(body.get("text") or "")
@@ -114,7 +115,7 @@ def undo(state: State, number: int, by: str) -> list[str]:
                     f"a{record} has changed since {change.short_id}; undo what came after it first"
                 )
         for record, before, _ in touched:
-            _back(state, record, before, by, f"{change.short_id} was undone")
+            back(state, record, before, by, f"{change.short_id} was undone")
         state.changes.settle(number, "rejected", by=by, result=change.result, error="undone")
     return [f"a{record}" for record, _, _ in touched]
 
@@ -131,7 +132,7 @@ def _touched(change: Change) -> list[tuple[int, int, int]]:
     ]
 
 
-def _back(state: State, record: int, before: int, by: str, reason: str) -> None:
+def back(state: State, record: int, before: int, by: str, reason: str) -> None:
     """One record to an earlier version; one that was not there is retired."""
     seq = state.journal.last_seq
     if not before:

@@ -34,6 +34,7 @@ OPS: Final[dict[str, str]] = {
     "superseded": "another record took its place",
     "retired": "a record was deleted or forgotten; it can be restored",
     "restored": "a retired record is active again",
+    "burst": "many records that say nearly the same came from one source, or in one turn",
     "released": "a person let a record out of quarantine",
     "taken back": "a move of the time machine gave a record another version",
     "block written": "a block has a new version",

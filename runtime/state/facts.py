@@ -80,7 +80,9 @@ class Facts:
     def numbers_about(self, entities: Iterable[int], limit: int) -> list[int]:
         """Of the facts about some entities, the newest."""
         rows = self._db.rows_in(
-            "SELECT number FROM passages WHERE kind = 'fact' AND subject_entity", list(entities)
+            "SELECT number FROM passages WHERE kind = 'fact' AND status = 'active'"
+            " AND subject_entity",
+            list(entities),
         )
         return sorted((row["number"] for row in rows), reverse=True)[:limit]
 

@@ -125,6 +125,31 @@ class Passages:
             self._lineage.add(passage.short_id, provenance.sources, "from", seq=seq)
         return passage, True
 
+    def waiting(self, text: str, facets: Facets) -> Passage | None:
+        """The record that waits for a person and says the same, of the same kind, for the same
+        scope and owner."""
+        row = self._db.one(
+            "SELECT * FROM passages WHERE digest = ? AND status = 'pending' AND kind = ?"
+            " AND scope = ? AND owner = ? AND relation = ? ORDER BY number LIMIT 1",
+            (digest(text), facets.kind, facets.scope, facets.owner, facets.relation),
+        )
+        return passage_of(row) if row else None
+
+    def said(self, text: str, facets: Facets) -> Passage | None:
+        """The active record that says the same, of the same kind, for the same scope and owner."""
+        row = self._db.one(
+            "SELECT * FROM passages WHERE digest = ? AND status = 'active' AND kind = ?"
+            " AND scope = ? AND owner = ? AND superseded_by IS NULL AND valid_to IS NULL"
+            " AND cold = 0 LIMIT 1",
+            (digest(text), facets.kind, facets.scope, facets.owner),
+        )
+        return passage_of(row) if row else None
+
+    def all_waiting(self) -> list[Passage]:
+        """The records that wait for a person, the oldest first."""
+        rows = self._db.rows("SELECT * FROM passages WHERE status = 'pending' ORDER BY number")
+        return [passage_of(row) for row in rows]
+
     def edit(
         self,
         number: int,

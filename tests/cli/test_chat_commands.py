@@ -61,6 +61,8 @@ WALK = (
     ("/archival Porto", "a1|a2|red"),
     ("/forget a1", "forgotten: a1 (hidden, not erased)|memory restore ada a1 1"),
     ("/forget a1", "error: there is no passage a1"),
+    ("/review", "nothing waits for review"),
+    ("/revoke ftp", "error: nothing came from 'ftp'"),
     ("/forget Porto", "a2|The harbour light of Porto is red|forget which?"),
     ("all", "forgotten: a2"),
     ("/forget Porto", "error: no passage matches 'Porto'"),

@@ -59,7 +59,7 @@ def test_what_cannot_be_decided_is_said(waiting: Cli) -> None:
         (("x", "--approve"), "there is no change 'x'"),
         (("c3", "--approve"), "c3 is dead, and does not wait"),
         (("c1", "--undo"), "c1 is pending, not applied"),
-        (("--approve",), "of changes that are named"),
+        (("--approve",), "of what is named"),
         (("c1", "--approve", "--reject"), "say one thing"),
         (("--state", "waiting"), "there is no state waiting"),
     ):

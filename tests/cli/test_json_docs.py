@@ -143,6 +143,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory compact": ["memory", "compact", "ada"],
         "memory review": ["memory", "review", "ada"],
         "memory why": ["memory", "why", "ada", "a1"],
+        "memory revoke": ["memory", "revoke", "ada", "--source", "a1", "--dry-run"],
         "memory sleep": ["memory", "sleep", "ada"],
         "memory segments": ["memory", "segments", "ada"],
         "agents accept": ["agents", "accept", "ada"],

@@ -111,7 +111,7 @@ def test_an_edit_of_a_place_that_nobody_else_touched_is_merged(tmp_path: Path) -
     with runtime_at(tmp_path) as runtime:
         ada, ben = team(runtime, "ada", "ben")
         does(ada, "core_append", block="plan", content="Ada helps.")
-        edited = ben._editor().edit("plan", "Map", "Draw")
+        edited = ben.editor().edit("plan", "Map", "Draw")
         assert edited == "Draw the harbour.\nAda helps."
 
 

@@ -86,9 +86,41 @@ def _chosen(scene: Scene, query: str) -> "list[Passage]":
     return _named(scene, answer)
 
 
+def _review(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.memory_review import one_by_one
+    from pagemind.runtime.reviewing import Reviewing
+
+    def ask(question: str) -> str:
+        return scene.ask(f"{question}: ")
+
+    agent = scene.agent
+    one_by_one(Reviewing(agent.state, agent.editor), rest, ask)
+    agent.archival.changed()
+
+
+def _revoke(scene: Scene, rest: str) -> None:
+    from pagemind.runtime.cli.memory_revoke import print_revocation
+    from pagemind.runtime.revoke import Revoking
+
+    agent = scene.agent
+    revoking = Revoking(agent.state, agent.editor)
+    found = revoking.preview(rest)
+    print_revocation(found)
+    if not found.taken:
+        return
+    if scene.ask("take this back? [y/N] ").strip().lower() not in ("y", "yes"):
+        print("nothing was taken back")
+        return
+    revoking.revoke(rest)
+    agent.archival.changed()
+    print("taken back; `pagemind memory restore` brings back what is hidden, one by one")
+
+
 COMMANDS = (
     Command("/blocks", "", "core memory: what the agent always sees", _blocks),
     Command("/edit", "BLOCK", "change a block in your $EDITOR", _edit, "block"),
     Command("/remember", "TEXT", "keep a passage in archival memory", _remember),
     Command("/forget", "QUERY", "hide passages: those you choose, or a7 a9", _forget, "passage"),
+    Command("/review", "[SOURCE]", "decide on what waits for you, one by one", _review),
+    Command("/revoke", "SOURCE", "take back all that came from m12, a function, a page", _revoke),
 )

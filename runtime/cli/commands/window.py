@@ -27,6 +27,7 @@ def _status(scene: Scene, rest: str) -> None:
     """Who answers, how much is kept, and what the worker is up to."""
     from pagemind.runtime.cli.render import plural
     from pagemind.runtime.cli.tended import standing
+    from pagemind.runtime.quarantine import Quarantine
 
     agent = scene.agent
     state = agent.state
@@ -38,6 +39,8 @@ def _status(scene: Scene, rest: str) -> None:
     print(f"model   {agent.model.name}")
     print(f"memory  {', '.join(kept)}")
     print(f"sleep   {standing(agent.sleep_status())}")
+    if many := Quarantine(state).count():
+        print(f"waits   {plural(many, 'record')} for your decision: /review")
 
 
 def _sleep(scene: Scene, rest: str) -> None:
