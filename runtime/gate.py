@@ -3,8 +3,10 @@
 A step is tainted while untrusted text stands in its window. It may not write core memory, set a
 timer or pin anything; functions that change the world run by the rules of the definition's section
 `trust`, and with an argument that untrusted text was the first to name by its rule `arguments`,
-too. Where the taint comes from earlier turns only, it is taken out of view and the model decides
-anew: the call that it made while it stood there is not run.
+too; so do functions of others that only read, since what they are asked for is told to somebody. A
+person is asked so many times a turn and no more: who is asked too often says yes to all. Where the
+taint comes from earlier turns only, it is taken out of view and the model decides anew: the call
+that it made while it stood there is not run.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,6 +26,7 @@ from pagemind.runtime.trust_terms import Decision, TrustTerms
 
 # Memory that acts by itself later: a tainted step cannot write it, whoever would be asked.
 STANDING = frozenset((*GROUPS["core"], *WORK["timers"], "page_pin")) - {"schedules_list"}
+_OF_THE_HOUSE = frozenset(name for names in ALL_GROUPS.values() for name in names)
 _ORDER: tuple[Decision, ...] = ("allow", "ask", "refuse")
 _NAMED = 5  # texts in view that are named in a refusal
 _SOURCES = 16  # that a tainted step names, of all that is untrusted in its view
@@ -56,6 +59,7 @@ class Gate:
         self._repeats: set[int] = set()  # results that brought nothing untrusted in by themselves
         self._clear = False
         self._turn = 0
+        self._asked = 0  # questions of this turn
         self._told: list[str] = []
 
     def verdict(
@@ -68,10 +72,11 @@ class Gate:
     ) -> Verdict:
         """What becomes of a call that the running turn's step made. `consented`: a person has said
         once and for all that this function may be called while untrusted text is in view."""
-        standing = tool.name in STANDING
-        if not untrusted(context.trust) or not (standing or tool.effect == "world"):
+        standing, changes = tool.name in STANDING, tool.effect == "world"
+        if not untrusted(context.trust) or not (standing or changes or _tells(tool)):
             return _ALLOWED
-        rule: Decision = "allow" if consented or self._lists(tool.name) else self._terms.world
+        free = not changes or consented or self._lists(tool.name)
+        rule: Decision = "allow" if free else self._terms.world
         named = [] if standing else self._named_outside(arguments, context)
         if named:
             rule = max(rule, self._terms.arguments, key=_ORDER.index)
@@ -85,6 +90,10 @@ class Gate:
         if standing:
             self._tell(f"{tool.name} was refused: text from outside is in view ({seen})")
             return Verdict("refuse", load("tainted_memory").fill(name=tool.name, seen=seen).strip())
+        if rule == "ask" and not self._may_ask():
+            self._tell(f"{tool.name} was refused: {self._asked} questions were asked in this turn")
+            why = load("tainted_asked").fill(name=tool.name, count=self._asked, seen=seen)
+            return Verdict("refuse", why.strip())
         if named:
             return self._for_arguments(tool, rule, named)
         if rule == "ask":
@@ -101,6 +110,8 @@ class Gate:
         """A turn begins, or is taken up again."""
         self._repeats.clear()
         self._clear = False
+        if turn != self._turn:
+            self._asked = 0
         self._turn = turn
         self._told.clear()
         if self._terms.aside == "each_turn":
@@ -131,6 +142,13 @@ class Gate:
         self._tell(f"{tool.name} was refused: {said}, text from outside")
         why = load("tainted_argument").fill(name=tool.name, named=said)
         return Verdict("refuse", why.strip(), by_argument=True)
+
+    def _may_ask(self) -> bool:
+        """Whether a person may be asked once more in this turn; if so, that counts."""
+        if self._asked >= self._terms.questions:
+            return False
+        self._asked += 1
+        return True
 
     def _lists(self, function: str) -> bool:
         return not self._allowed.isdisjoint((function, server_of(function)))
@@ -207,6 +225,12 @@ class Gate:
             if untrusted(part.trust) and part.origin != "model"
         ]
         return found[-_NAMED:]
+
+
+def _tells(tool: Tool) -> bool:
+    """Whether a function that changes nothing may tell others what it is asked for: one that is not
+    of the house. Of those that are, http_get reaches the hosts of its definition alone."""
+    return tool.foreign and tool.name not in _OF_THE_HOUSE
 
 
 def _said(part: Part, turn: int) -> str:

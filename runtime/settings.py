@@ -36,6 +36,7 @@ IDLE_FLUSH = 0.90  # of flush: above it the flush runs after the reply, so that 
 SUMMARY_FRACTION = 0.15
 SUMMARY_GROWTH = 1.25  # how much longer than the last one a summary is taken to become
 SUMMARY_TRUST = 60  # rows below it (tools of the world, documents) are counted, not summarised
+TAINTED_QUESTIONS = 5  # of one turn with strangers' text in view: who is asked more says yes to all
 HITS_OF_ONE_SOURCE = 5  # untrusted results of one source in a search: no source may fill it
 BURST = 5  # so many texts of one source or turn that say nearly the same are a burst …
 BURST_LIKE = 0.75  # … which they do from this likeness on (runs of three letters in common)

