@@ -240,7 +240,7 @@ def run_lines(stage: Stage, lines: Sequence[str], say: str) -> None:
     written = {
         "name": f"task{stage.name}",
         "agent": {"definition": "./agent.yaml", "name": stage.called("tess")},
-        "inputs": {"lines": "in.txt"},
+        "inputs": {"lines": "in.txt", "untrusted": True},
         "on_approval": "deny",
         "do": [{"say": say, "save": "out.jsonl"}],
         "at_end": [{"say": "How is the weather?"}],
