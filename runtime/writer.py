@@ -4,7 +4,7 @@ It holds the agent's lock from its making to close(), so that nobody runs the ag
 it writes is committed to the state database and on its way to LanceDB, as in a turn.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pagemind.runtime.approvals import Approvals
@@ -14,6 +14,8 @@ from pagemind.runtime.core_editor import CoreEditor, take_up
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.intake import observation
 from pagemind.runtime.made_of import registry_of
+from pagemind.runtime.mcp.offered import KEY as MCP_SEEN
+from pagemind.runtime.mcp.offered import ServerSeen, seen_in, stored_as
 from pagemind.runtime.mend import mend
 from pagemind.runtime.message import Message, Origin
 from pagemind.runtime.model import Embedder
@@ -62,6 +64,19 @@ class AgentWriter(AgentReader, TiersWriter):
     @property
     def embedding(self) -> tuple[str, Embedder | None]:
         return self.definition.embedding, self._embedder(self.definition)
+
+    def accept_tools(self, servers: Mapping[str, ServerSeen]) -> None:
+        """From now on the model reads what these MCP servers, by their names, say of their tools,
+        as a person has seen it (mcp.look.look)."""
+        database = self.state.database
+        kept = seen_in(database.meta(MCP_SEEN))
+        with database.transaction():
+            for name, seen in servers.items():
+                kept[name] = seen.accept()
+                self.state.audit.add(
+                    "tools accepted", f"mcp:{name}", by="user", tools=len(seen.tools)
+                )
+            database.set_meta(MCP_SEEN, stored_as(kept))
 
     def _load(self) -> QueueManager:
         manager = super()._load()

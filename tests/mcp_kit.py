@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pagemind.runtime.mcp.offered import KEY, seen_in, stored_as
 from pagemind.runtime.mcp.servers import Servers
 from pagemind.runtime.mcp_use import read_servers
 from pagemind.runtime.tool import ToolContext, ToolResult
@@ -51,6 +52,12 @@ class Session:
         answer = tool.function(context(), **tool.validate(arguments))
         assert isinstance(answer, ToolResult)
         return answer
+
+
+def accept(database: Any) -> None:
+    """As a person who has looked at all that was seen."""
+    accepted = {name: seen.accept() for name, seen in seen_in(database.meta(KEY)).items()}
+    database.set_meta(KEY, stored_as(accepted))
 
 
 @contextmanager

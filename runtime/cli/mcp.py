@@ -34,20 +34,21 @@ def tools(
 ) -> int:
     """Start the MCP servers of an agent, show what they offer, and end them.
 
-    A tool is accepted, new, or changed since it was accepted; calls of the last two are asked for,
-    whatever their rule.
+    A tool is accepted, new, or changed since it was accepted. What the server says of the last two
+    no model reads; calls of a changed one, and of one that came later, are asked for, whatever
+    their rule.
     """
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.errors import UserError
     from pagemind.runtime.mcp.look import look
-    from pagemind.runtime.mcp.offered import KEY, seen_in, stored_as
+    from pagemind.runtime.mcp.offered import KEY, seen_in
     from pagemind.runtime.mcp.servers import require_mcp
 
     agent = not target.endswith((".yaml", ".yml"))
     if accept and not agent:
         raise UserError(
             f"{target} is a definition, and an agent accepts",
-            hint="what a server offers when an agent is made is accepted as it is then",
+            hint="make one of it (`pagemind agents new`), and name that here",
         )
     with opened(home) as runtime:
         if agent:
@@ -72,14 +73,14 @@ def tools(
         found = look(definition.servers, definition.folder, before)
         if accept:
             with runtime.writer(target, wait=wait) as writer:
-                kept = {name: seen for name, seen in before.items()}
-                kept |= {each.use.name: each.seen.accept() for each in found if each.seen}
-                writer.state.database.set_meta(KEY, stored_as(kept))
-    _tell(target, found, accepted=accept, as_json=as_json)
+                writer.accept_tools({each.use.name: each.seen for each in found if each.seen})
+    _tell(target, found, agent=agent, accepted=accept, as_json=as_json)
     return 3 if any(each.fault for each in found) else 0
 
 
-def _tell(target: str, found: "list[Looked]", *, accepted: bool, as_json: bool) -> None:
+def _tell(
+    target: str, found: "list[Looked]", *, agent: bool, accepted: bool, as_json: bool
+) -> None:
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.render import answer
 
@@ -113,7 +114,7 @@ def _tell(target: str, found: "list[Looked]", *, accepted: bool, as_json: bool) 
         print()
     if accepted:
         print(f"{target} accepts these as they are")
-    elif any(item["standing"] in ("changed", "gone") for item in items):
+    elif agent and any(item["standing"] != "accepted" for item in items):
         say(f"`pagemind mcp tools {target} --accept` accepts them as they are now")
 
 

@@ -2,9 +2,10 @@
 person has accepted.
 
 The functions of a session come from the list of the session before, so that an agent opens without
-its servers and the prompt's prefix stays. A tool that is new, or that a server describes otherwise
-than when it was accepted, is told of and asked for at each call: a server must not change what an
-agent reads unseen.
+its servers and the prompt's prefix stays. What a server says of its tools is read by a model only
+once a person has accepted it; until then they are offered in words of ours. A tool that is new in
+an accepted list, or that a server describes otherwise than when it was accepted, is also asked for
+at each call.
 """
 
 import hashlib
@@ -51,6 +52,11 @@ class ServerSeen:
         if known is None:
             return "new"
         return "accepted" if known == tool.digest else "changed"
+
+    def asked(self, tool: Offered) -> bool:
+        """Whether its calls are asked for whatever its rule: it came, or changed, after a person
+        had looked. Of a server that nobody has looked at yet, the definition's rule holds."""
+        return bool(self.accepted) and self.standing(tool) != "accepted"
 
     @property
     def gone(self) -> list[str]:
@@ -104,10 +110,9 @@ def stored_as(servers: Mapping[str, ServerSeen]) -> str:
 
 
 def seen_again(before: ServerSeen | None, now: ServerSeen) -> ServerSeen:
-    """The list as it is now, with what was accepted of this very server; all of it, if it is seen
-    for the first time: who wrote the definition has chosen the server."""
+    """The list as it is now, with what was accepted of this very server."""
     if before is None or before.identity != now.identity:
-        return now.accept()
+        return now
     return replace(now, accepted=before.accepted)
 
 
@@ -118,6 +123,14 @@ def notes(agent: str, uses: Sequence[ServerUse], seen: Mapping[str, ServerSeen])
         if server is None:
             continue
         standing = {t.name: server.standing(t) for t in server.tools if use.wants(t.name)}
+        if not server.accepted:
+            if standing:
+                yield (
+                    f"nobody has looked at what the MCP server {use.name} offers, so the model does"
+                    f" not read how it describes it. `pagemind mcp tools {agent}` shows it,"
+                    " --accept accepts it"
+                )
+            standing = {}
         said = []
         for kind, what in (("new", "has new tools"), ("changed", "describes tools otherwise")):
             if names := [name for name, each in standing.items() if each == kind]:
@@ -129,6 +142,6 @@ def notes(agent: str, uses: Sequence[ServerUse], seen: Mapping[str, ServerSeen])
                 f"the MCP server {use.name} {' and '.join(said)} since it was accepted; calls of"
                 f" them are asked for. `pagemind mcp tools {agent}` shows it, --accept accepts it"
             )
-        known = {*standing, *server.gone}
+        known = {*(tool.name for tool in server.tools), *server.gone}
         if missing := [name for name in use.terms.allow if name not in known]:
             yield f"the MCP server {use.name} has no tool {', '.join(missing)}"

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pagemind.runtime.errors import BadArguments
+from pagemind.runtime.settings import MCP_DESCRIPTION_CHARS
 
 _DROPPED = frozenset(
     "$schema $id $anchor $comment $defs definitions $dynamicAnchor $dynamicRef $vocabulary"
@@ -73,7 +74,8 @@ class _Plain:
             elif isinstance(each, bool):  # additionalProperties: false, uniqueItems: true
                 found[key] = each
             else:
-                found[key] = clean(each) if isinstance(each, str) else self.of(each, depth)
+                said = isinstance(each, str)
+                found[key] = clean(each, MCP_DESCRIPTION_CHARS) if said else self.of(each, depth)
         return found
 
     def _target(self, reference: Any) -> dict[str, Any] | None:

@@ -29,6 +29,7 @@ from pagemind.runtime.mcp.offered import (
 )
 from pagemind.runtime.mcp.plain_schema import SchemaArguments, plain
 from pagemind.runtime.mcp.results import resource_of, result_of
+from pagemind.runtime.mcp.unaccepted import neutral
 from pagemind.runtime.mcp_use import READ, ServerUse
 from pagemind.runtime.tool import Tool, ToolContext, ToolResult, make_tool
 
@@ -158,8 +159,9 @@ def tools_of(
             continue
         for tool in server.tools:
             if use.wants(tool.name):
-                made = _tool(use, tool, server.standing(tool) == "accepted", call or _closed)
-                found.setdefault(made.name, made)
+                made = _tool(use, tool, server, call or _closed)
+                if made is not None:
+                    found.setdefault(made.name, made)
         if use.terms.resources:
             reading = _reading(use, read or _not_read)
             found.setdefault(reading.name, reading)
@@ -171,19 +173,25 @@ def stored_tools(uses: Iterable[ServerUse], stored: str) -> list[Tool]:
     return tools_of(uses, seen_in(stored))
 
 
-def _tool(use: ServerUse, tool: Offered, accepted: bool, call: Call) -> Tool:
+def _tool(use: ServerUse, tool: Offered, server: ServerSeen, call: Call) -> Tool | None:
+    """None for one that cannot be offered as long as nobody has accepted it."""
     terms = use.terms_of(tool.name)
-    if terms.rule == "allow" and not accepted:
+    if terms.rule == "allow" and server.asked(tool):
         terms = terms.model_copy(update={"rule": "ask"})
+    description, schema = tool.description or tool.name, plain(tool.schema)
+    if server.standing(tool) != "accepted":
+        offered = neutral(use.name, tool.name, schema)
+        if offered is None:
+            return None
+        description, schema = offered
 
     def function(ctx: ToolContext, /, **arguments: object) -> ToolResult:
         return call(use, tool, ctx, arguments)
 
     name = function_name(use.name, tool.name)
-    schema = plain(tool.schema)
     return Tool(
         name,
-        tool.description or tool.name,
+        description,
         function,
         schema,
         terms.effect,

@@ -46,6 +46,7 @@ OPS: Final[dict[str, str]] = {
     "trust raised": "a person raised the trust of something",
     "call approved": "a person consented to a call",
     "call refused": "a person refused a call",
+    "tools accepted": "a person accepted what an MCP server says of its tools",
     "revoked": "what came from a source was taken back",
     "erased": "something was erased for good",
     "imported": "rows came out of a file",
