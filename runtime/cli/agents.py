@@ -125,13 +125,21 @@ def new(
     home: HomeFolder = None,
 ) -> None:
     """Make an agent without talking to it."""
+    from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.session import opened
 
     with opened(home) as runtime:
         made = runtime.create(agent, definition, model=model)
         info = runtime.info(made.name)
         folder = runtime.path(made.name)
+        with runtime.reader(made.name) as reader:
+            servers = reader.definition.servers
     _tell(info, folder, as_json, done=f"made {made.name} from {made.definition}")
+    if servers and not as_json:
+        say(
+            f"`pagemind mcp tools {made.name} --accept` shows what its MCP servers offer; till then"
+            " its model is told their names only"
+        )
 
 
 def update(
