@@ -39,7 +39,7 @@ class _Closure:
         self._state = state
         self._seeds = seeds
         self._gone = Gone(state, seeds.messages, seeds.passages)
-        self._echoes = Echoes(())
+        self._echoes = Echoes()
         self._kept: dict[int, int] = {}
 
     def plan(self, way: str) -> Plan:
@@ -77,9 +77,14 @@ class _Closure:
     def _repeated(self) -> None:
         """What the agent said, noted or was told again later, in words that nobody else said."""
         state, gone = self._state, self._gone
-        erased = (told.of_message(m) for m in state.journal.get(sorted(gone.messages)).values())
-        noted = (told.of_record(r) for r in state.passages.get(sorted(gone.passages)).values())
-        self._echoes = Echoes([*erased, *noted], self._staying())
+        said: list[str] = []
+        made: list[str] = []
+        for message in state.journal.get(sorted(gone.messages)).values():
+            (made if self._may_repeat(message) else said).append(told.of_message(message))
+        for record in state.passages.get(sorted(gone.passages)).values():
+            own = record.provenance.origin in _OWN
+            (said if own else made).append(told.of_record(record))
+        self._echoes = Echoes(said, made, self._staying())
         if not self._echoes:
             return
         found = {m.seq for m in messages(state) if self._may_repeat(m) and self._told(m)}

@@ -1,19 +1,23 @@
 """Echoes: whether a text repeats what is erased, and nobody else has said. Pure.
 
-What is told of a text is its runs of five words, and by itself each name, number and identifier in
-it. Those that also stand in something that stays, which a person, a file or the world said, are no
-tell-tale: they have other evidence.
+What tells of a text is its runs of six words that carry some meaning, each identifier in it by
+itself (a code, a number, an address), and names, two of them together. Those that also stand in
+something that stays, which a person, a file or the world said, are no tell-tale: they have other
+evidence. Of what the agent itself said only identifiers tell: its phrases are its own.
 """
 
 from collections.abc import Iterable, Iterator
 
 from pagemind.runtime.erasure.named import seen
 from pagemind.runtime.gist import telling
-from pagemind.runtime.models.plain_talk import words
+from pagemind.runtime.models.plain_talk import content, words
 
-_RUN = 5  # words: as many are hardly ever said twice by chance
-_SHORTEST_RUN = 3  # of a text that has no more
-_NAME = 4  # characters of a name that tells something by itself
+_RUN = 6  # words: as many are hardly ever said twice by chance …
+_MEANING = 3  # … if so many of them mean something
+_SHORTEST = 3  # words of a text that is told by all of them, if it has no more …
+_SHORT_MEANING = 2  # … and so many mean something
+_NAME = 4  # characters of a name or number that tells something
+_TOGETHER = 2  # names: one alone is said of anything
 _DATES = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april june"
     " july august september october november december today tomorrow yesterday".split()
@@ -21,46 +25,58 @@ _DATES = frozenset(
 
 
 class Echoes:
-    """Of some texts that are erased, beside those that stay."""
+    """`said` was said by people and the world, `made` by the agent; both are erased. `staying` has
+    its own evidence."""
 
-    def __init__(self, erased: Iterable[str], staying: Iterable[str] = ()) -> None:
-        self._runs: set[str] = set()
-        for text in erased:
-            self._runs.update(_tales(text))
+    def __init__(
+        self, said: Iterable[str] = (), made: Iterable[str] = (), staying: Iterable[str] = ()
+    ) -> None:
+        tales: set[str] = set()
+        for text in said:
+            tales.update(_telling_runs(text))
+            tales.update(_names(text))
+        for text in made:
+            tales.update(filter(_is_identifier, _names(text)))
         for text in staying:
-            if not self._runs:
+            if not tales:
                 break
-            self._runs.difference_update(_tales(text))
-            self._runs.difference_update(words(seen(text)))
-        self._short = {run for run in self._runs if 0 < run.count(" ") < _RUN - 1}
-        self._names = {run for run in self._runs if " " not in run}
+            spoken = words(seen(text))
+            for size in range(_SHORTEST, _RUN + 1):
+                tales.difference_update(_runs(spoken, size))
+            tales.difference_update(spoken)
+            tales.difference_update(_names(text))
+        self._runs = {tale for tale in tales if " " in tale}
+        single = tales - self._runs
+        self._identifiers = set(filter(_is_identifier, single))
+        self._names = single - self._identifiers
+        self._sizes = sorted({run.count(" ") + 1 for run in self._runs})
 
     def __bool__(self) -> bool:
-        return bool(self._runs)
+        return bool(self._runs or self._identifiers or self._names)
 
     def __contains__(self, text: object) -> bool:
-        if not isinstance(text, str) or not self._runs:
+        if not isinstance(text, str) or not self:
             return False
-        said = words(seen(text))
-        if any(run in self._runs for run in _runs(said, _RUN)):
+        spoken = words(seen(text))
+        named = {*_names(text), *spoken}
+        if not self._identifiers.isdisjoint(named):
             return True
-        if self._names and not self._names.isdisjoint([*_names(text), *said]):
+        if len(self._names & named) >= _TOGETHER:
             return True
-        sizes = range(_SHORTEST_RUN, _RUN) if self._short else ()
-        return any(run in self._short for size in sizes for run in _runs(said, size))
+        return any(run in self._runs for size in self._sizes for run in _runs(spoken, size))
 
 
-def _tales(text: str) -> Iterator[str]:
-    """What tells of a text."""
-    said = words(seen(text))
-    if _SHORTEST_RUN <= len(said) < _RUN:
-        yield " ".join(said)
-    yield from _runs(said, _RUN)
-    yield from _names(text)
+def _telling_runs(text: str) -> Iterator[str]:
+    spoken = words(seen(text))
+    if _SHORTEST <= len(spoken) < _RUN:
+        whole = " ".join(spoken)
+        if len(content(whole)) >= _SHORT_MEANING:
+            yield whole
+    yield from (run for run in _runs(spoken, _RUN) if len(content(run)) >= _MEANING)
 
 
-def _runs(said: list[str], size: int) -> Iterator[str]:
-    return (" ".join(said[at : at + size]) for at in range(len(said) - size + 1))
+def _runs(spoken: list[str], size: int) -> Iterator[str]:
+    return (" ".join(spoken[at : at + size]) for at in range(len(spoken) - size + 1))
 
 
 def _names(text: str) -> Iterator[str]:
@@ -70,3 +86,7 @@ def _names(text: str) -> Iterator[str]:
         year = len(key) == _NAME and key.isdecimal() and key[:2] in ("19", "20")
         if len(key) >= _NAME and not year and key not in _DATES and " " not in key:
             yield key
+
+
+def _is_identifier(name: str) -> bool:
+    return "@" in name or "://" in name or any(char.isdigit() for char in name)

@@ -35,6 +35,7 @@ class Plan:
     changes: tuple[int, ...] = ()
     entities: tuple[int, ...] = ()
     names: tuple[str, ...] = ()
+    renamed: tuple[int, ...] = ()  # entities that stay, under another of their names
     links: tuple[str, ...] = ()  # "low high seq"
     reasons: tuple[str, ...] = ()  # "a7@2", "block:human@3": of versions whose reason says too much
     inbox: tuple[int, ...] = ()

@@ -52,6 +52,7 @@ class Resting:
             ("d", directories),
         ):
             self._touched.update(f"{letter}{number}" for number in numbers)
+        entities, renamed = self._entities()
         plan = Plan(
             messages=tuple(sorted(gone.messages)),
             passages=tuple(sorted(gone.passages)),
@@ -63,8 +64,9 @@ class Resting:
             turns=tuple(self._turns()),
             asked=tuple(self._asked()),
             changes=tuple(self._changes()),
-            entities=tuple(self._entities()),
-            names=tuple(self._names()),
+            entities=tuple(entities),
+            names=tuple(self._names(entities)),
+            renamed=tuple(renamed),
             links=tuple(self._links()),
             reasons=tuple(self._reasons()),
             inbox=tuple(self._inbox()),
@@ -146,23 +148,27 @@ class Resting:
             ):
                 yield row["number"]
 
-    def _entities(self) -> Iterator[int]:
-        """Those that were meant, and those that only records speak of which go."""
+    def _entities(self) -> tuple[list[int], list[int]]:
+        """Those that go: that were meant, or are named by what goes, or that only records speak of
+        which go. And those that stay, and need another name."""
         spoken: set[int] = set()
         still: set[int] = set()
         for row in self._db.rows("SELECT number, subject_entity, object_entity FROM passages"):
             both = {row["subject_entity"], row["object_entity"]} - {None}
             (spoken if row["number"] in self._gone.passages else still).update(both)
-        meant = spoken | self._seeds.entities
-        if self._seeds.everything:
-            meant = {row["number"] for row in self._db.rows("SELECT number FROM entities")}
-        yield from sorted(meant - still)
+        named = {
+            row["number"]
+            for row in self._db.rows("SELECT number, name FROM entities")
+            if self._tells(row["name"])
+        }
+        going = (spoken | self._seeds.entities | named) - still
+        return sorted(going), sorted((named | self._seeds.entities) & still)
 
-    def _names(self) -> Iterator[str]:
+    def _names(self, going: Iterable[int]) -> Iterator[str]:
         """Names of others that lead to somebody who stays, and tell of what goes."""
-        going = set(self._entities())
+        gone = set(going)
         for row in self._db.rows("SELECT key, entity, name FROM entity_names ORDER BY key"):
-            if row["entity"] not in going and self._tells(row["name"]):
+            if row["entity"] not in gone and self._tells(row["name"]):
                 yield hashed(row["key"])
 
     def _links(self) -> Iterator[str]:

@@ -126,6 +126,11 @@ def _rest(db: Database, plan: Plan) -> None:
         if hashed(row["key"]) in plan.names:
             db.write("DELETE FROM entity_names WHERE key = ?", (row["key"],))
     db.write_many(
+        "UPDATE entities SET name = coalesce((SELECT n.name FROM entity_names n WHERE n.entity ="
+        " entities.number ORDER BY n.seq LIMIT 1), '') WHERE number = ?",
+        [(number,) for number in plan.renamed],
+    )
+    db.write_many(
         "DELETE FROM links WHERE low = ? AND high = ? AND seq = ?",
         [each.split() for each in plan.links],
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from pagemind.runtime.message import Blob, Message, Reasoning
 from pagemind.runtime.passage import Passage
+from pagemind.runtime.scope import ROOT
 
 
 def of_message(message: Message) -> str:
@@ -26,7 +27,8 @@ def of_record(record: Passage) -> str:
     """Text, tags, metadata and names of one version."""
     facets = record.facets
     found = [record.text, *record.tags, *strings(record.metadata)]
-    found += [facets.subject, facets.object, facets.key, facets.speaker]
+    found += [facets.subject, facets.object, facets.key, facets.speaker, facets.owner]
+    found.append("" if facets.scope == ROOT else facets.scope)
     return "\n".join(each for each in found if each)
 
 

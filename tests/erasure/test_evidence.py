@@ -254,10 +254,15 @@ def test_a_name_that_is_a_word_counts_with_its_capital() -> None:
 def test_only_what_nobody_else_said_is_an_echo() -> None:
     """Names and numbers by themselves, other words in runs."""
     echoes = Echoes(
-        ["My locker in Hall Verne has the code 4471, please remember that for the winter."],
-        ["The code of Hall Verne is easy. Please remember that for the winter."],
+        said=["My locker in Hall Verne has the code 4471, says Ottilie Brandt to everybody."],
+        made=["I have noted your locker and shall gladly help you with anything else: A-17."],
+        staying=["The code of Hall Verne is easy. He says it to everybody."],
     )
     assert "It is 4471." in echoes
-    assert "my locker in hall verne has" in echoes
+    assert "Is my locker in Hall Verne has the code?" in echoes
+    assert "Ask Ms Ottilie Brandt." in echoes
+    assert "It was A-17." in echoes
     assert "Hall Verne is large." not in echoes
-    assert "I remember that for the winter" not in echoes
+    assert "Otto knows Ottilie." not in echoes
+    assert "I shall gladly help you with anything else" not in echoes
+    assert "thank you so much for your help" not in Echoes(["Thank you so much for your time!"])
