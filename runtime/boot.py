@@ -23,7 +23,7 @@ from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.mcp.servers import Servers
 from pagemind.runtime.model import Embedder, Model
 from pagemind.runtime.model_caller import ModelCaller
-from pagemind.runtime.mould import cache_key
+from pagemind.runtime.mould import cache_key, fences_of
 from pagemind.runtime.nearness import Nearness
 from pagemind.runtime.own_window import prefetch_tokens, summary_window, window_of
 from pagemind.runtime.page_finder import PageFinder
@@ -105,6 +105,7 @@ def boot(
     context.core_trust = lambda: state.blocks.least_trust(core.shown_versions())
     step_trust = StepTrust()
     context.cache_key = cache_key(agent_id)
+    context.fences = fences_of(state)  # what is from outside stands in them
 
     # How large its window is: what the definition says, the model, or a stated default.
     full = window_of(definition, model, state)
@@ -120,8 +121,11 @@ def boot(
     shared = AgentArchives(archives, named, lambda: embedder)
     written_to = [each.name for each in definition.archives if each.mode == "write"]
     sight = definition.sight(agent_id)
+    secrets = state.screen.rule = definition.trust.secrets
     writable = (
-        SharedArchives(archives, written_to, agent=name, sight=sight, trust=step_trust)
+        SharedArchives(
+            archives, written_to, agent=name, sight=sight, trust=step_trust, secrets=secrets
+        )
         if written_to
         else None
     )
@@ -169,9 +173,16 @@ def boot(
     team = seat(lambda: agent.follow_within())
 
     part_tokens = PartSize(state, room)
-    pages = PageReader(state, count=counter.count, zone=zone, part_tokens=part_tokens)
+    pages = PageReader(
+        state, count=counter.count, zone=zone, part_tokens=part_tokens, fences=context.fences
+    )
     whole = PassageReader(
-        state, shared.sources, count=counter.count, part_tokens=part_tokens, sight=sight
+        state,
+        shared.sources,
+        count=counter.count,
+        part_tokens=part_tokens,
+        sight=sight,
+        fences=context.fences,
     )
 
     telling = Telling(state)
@@ -286,6 +297,7 @@ def boot(
         count=counter.count,
         zone=zone,
         monotonic=clock.monotonic,
+        fences=context.fences,
     )
     approvals = Approvals(state.database, queue_manager)
     gate = Gate(definition.trust, context, queue_manager)

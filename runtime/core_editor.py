@@ -57,17 +57,17 @@ class CoreEditor:
         return self._core.live
 
     def append(self, block: str, content: str) -> str:
-        content = clean_text(content)
+        content = self._screened(content)
         to_edit = self._text(self._to_edit(block))
         return self._change(to_edit, lambda b: b.appended(content), "append")
 
     def edit(self, block: str, old_text: str, new_text: str) -> str:
-        old, new = clean_text(old_text), clean_text(new_text)
+        old, new = clean_text(old_text), self._screened(new_text)
         to_edit = self._text(self._to_edit(block))
         return self._change(to_edit, lambda b: b.edited(old, new), "edit")
 
     def rewrite(self, block: str, content: str) -> str:
-        content = clean_text(content)
+        content = self._screened(content)
         return self._rewrite(self._to_edit(block), content, "rewrite", by_person=False)
 
     def set(self, block: str, path: str, value: Any) -> str:
@@ -77,6 +77,7 @@ class CoreEditor:
 
     def patch(self, block: str, changes: Mapping[str, Any], reason: str) -> str:
         """Set several fields of a profile as one version: all of them, or none."""
+        changes = self._state.screen.look(self._author, self._origin).json(dict(changes), block)
         to_edit = self._to_edit(block)
         profile = self._core.profiles.get(block)
         if profile is None:
@@ -87,6 +88,10 @@ class CoreEditor:
         return self._change(
             to_edit, lambda b: b.with_value(profile.patched(b.value, changes)), reason
         )
+
+    def _screened(self, content: str) -> str:
+        """What of it is kept. What stands in the block already is nobody's new word."""
+        return self._state.screen.look(self._author, self._origin).text(clean_text(content))
 
     def _text(self, block: Block) -> Block:
         """Raises EditMismatch for a profile: its JSON is not edited as text."""

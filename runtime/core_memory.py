@@ -17,6 +17,7 @@ from pagemind.runtime.errors import (
 )
 from pagemind.runtime.profile import Profile
 from pagemind.runtime.template import load
+from pagemind.runtime.untrusted import closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ def _render(block: Block, profile: bool) -> str:
     flag = ' read_only="true"' if block.read_only else ""
     flag += ' format="json"' if profile else ""
     # A value must not be able to close its own fence.
-    value = block.value.replace("</block", "<\\/block").replace("</core_memory", "<\\/core_memory")
+    value = closed(block.value, "block", "core_memory")
     return (
         f'<block label="{block.label}"{about} chars="{len(block.value)}/{block.limit}"{flag}>\n'
         f"{value}\n</block>"

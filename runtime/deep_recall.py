@@ -28,7 +28,7 @@ from pagemind.runtime.settings import (
 )
 from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 from pagemind.runtime.when import parse_span
 
 _SCHEMA: dict[str, Any] = {
@@ -90,7 +90,7 @@ def plan(
         today=f"{now:%A, %Y-%m-%d}",
         most=DEEP_QUERIES,
         scopes=", ".join(scopes) or "-",
-        fence=fence(question),
+        fence=marker(question),
     )
     message = Message("user", (Text(prompt),), provenance=Provenance("runtime"))
     request = ModelRequest(

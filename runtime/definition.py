@@ -270,11 +270,12 @@ class AgentDefinition(Section):
         return (*parts, load("heartbeat")) if protocol == "heartbeat" else parts
 
     def instructions(self, protocol: str | None = None) -> str:
-        """The system instructions with `vars` filled in."""
+        """The system instructions with `vars` filled in, and what text from outside looks like."""
         filled = []
         for template in self.prompts(protocol):
             wanted = {name: self.vars[name] for name in template.variables if name in self.vars}
             filled.append(template.fill(**wanted))
+        filled.append(load("data").fill().strip())
         return "\n\n".join(filled)
 
     def to_json(self) -> str:

@@ -117,7 +117,11 @@ class FactBook:
         known = relation_of(relation)
         if known is None:
             raise ToolFailed("relation says nothing; write a verb such as lives_in or likes")
-        text, subject, object = (clean_text(each).strip() for each in (text, subject, object))
+        # Here, before a name of somebody or something is made of it.
+        look = self._state.screen.look(author, provenance.origin)
+        text, subject, object = (
+            look.text(clean_text(each).strip()) for each in (text, subject, object)
+        )
         if known.inverted:
             subject, object = object, subject
         name = known.name

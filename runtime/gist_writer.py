@@ -27,7 +27,8 @@ from pagemind.runtime.settings import (
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence, transcript
+from pagemind.runtime.transcript import transcript
+from pagemind.runtime.untrusted import marker
 
 _LINE = re.compile(r"[\s*\-`]*([pP]\d{1,18})[\s*`]*[:–—-]\s*(.+)")
 _LEAST_WORDS = 3  # of a line that says something
@@ -118,7 +119,7 @@ class GistWriter:
         return load("gists").fill(
             max_tokens=GIST_TOKENS // 2,
             example=pages[0].short_id if pages else "p1",
-            fence=fence(shown),
+            fence=marker(shown),
             pages=shown,
         )
 

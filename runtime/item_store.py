@@ -112,8 +112,9 @@ class ItemStore:
         scope, key = self._sight.place(namespace_of(namespace, self._sight.home)), checked_key(key)
         value = checked_value(clean_json(value))
         last = ttl_of(ttl)
-        text = text_of(key, value, index)
         with self._writing() as shelf, shelf.state.database.transaction():
+            value = shelf.state.screen.look(self._author, self._origin).json(value, "value")
+            text = text_of(key, value, index)
             now = shelf.state.clock.now()
             there = self._there(shelf, scope, key)
             version = shelf.state.items.version(scope, key) if there else 0

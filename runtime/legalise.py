@@ -24,6 +24,7 @@ from pagemind.runtime.arguments import plain_arguments
 from pagemind.runtime.errors import NotFound
 from pagemind.runtime.message import Blob, Message, Reasoning, ToolCall, clean_json, clean_text
 from pagemind.runtime.model import ModelRequest
+from pagemind.runtime.untrusted import closed
 
 Family = Literal["openai", "anthropic", "gemini", "mistral", "ollama"]
 Wire = dict[str, Any]
@@ -38,7 +39,6 @@ NO_RESULT = "error: interrupted before a result was recorded"
 _REASONING_KEYS: dict[str, type] = {"thinking_blocks": list, "reasoning_content": str}
 _BAD_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _NAME_CHARACTERS = 64
-_FENCE_END = re.compile(r"</(?=tool_(?:call|result)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +397,7 @@ def _result_text(result: Message | None) -> str:
 
 
 def _fence(tag: str, name: str, text: str) -> str:
-    inside = _FENCE_END.sub("<\\/", text)
+    inside = closed(text, "tool_call", "tool_result")
     return f'<{tag} name="{_function_name(name)}">\n{inside}\n</{tag}>'
 
 

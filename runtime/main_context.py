@@ -16,6 +16,9 @@ from pagemind.runtime.pins import Pinned
 from pagemind.runtime.settings import MESSAGE_OVERHEAD_TOKENS
 from pagemind.runtime.template import load
 from pagemind.runtime.tokens import TokenCounter
+from pagemind.runtime.untrusted import OPEN, Fences, closed, unmarked
+
+_FRAMES = ("summary", "page_table", "pinned", "earlier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class MainContext:
     prefetch: Prefetched | None = None  # until the turn ends
     core_trust: Callable[[], int] = lambda: 100  # the least of the blocks as they are shown
     cache_key: str = ""
+    fences: Fences = OPEN  # what comes from outside stands in them
     tools_cost: int | None = None  # tokens of the functions where they are not sent as schemas
     _tools_counted: tuple[tuple[ToolSchema, ...], int] | None = None
     _head: tuple[tuple[str, str, str], str] | None = None
@@ -90,11 +94,11 @@ class MainContext:
     def _fence_head(self) -> str:
         parts = []
         if self.summary:
-            parts.append(f"<summary>\n{_fenced(self.summary)}\n</summary>")
+            parts.append(f"<summary>\n{closed(self.summary, *_FRAMES)}\n</summary>")
         if self.table:
-            parts.append(f"<page_table>\n{_fenced(self.table)}\n</page_table>")
+            parts.append(f"<page_table>\n{closed(self.table, *_FRAMES)}\n</page_table>")
         if self.pinned.text:
-            parts.append(f"<pinned>\n{_fenced(self.pinned.text)}\n</pinned>")
+            parts.append(f"<pinned>\n{closed(self.pinned.text, *_FRAMES)}\n</pinned>")
         if not parts:
             return ""
         return load("context_head").fill(sections="\n".join(parts)).strip()
@@ -128,9 +132,11 @@ class MainContext:
         return entry.shown.with_text(f"{self.prefetch.text}\n{entry.shown.text}")
 
     def readable(self) -> str:
-        """All that can be read in main context now, instructions and prefetch apart."""
+        """All that can be read in main context now, instructions and prefetch apart, without the
+        marks of what comes from outside."""
         entries = [*([self.held] if self.held else []), *self.queue]
-        return "\n".join([self.core.render(), self.head(), *(e.shown.text for e in entries)])
+        shown = [self.core.render(), self.head(), *(e.shown.text for e in entries)]
+        return "\n".join(map(unmarked, shown))
 
     def min_trust(self) -> int:
         """The lowest trust of any text in the window. Summary and page table are made only from
@@ -158,10 +164,3 @@ class MainContext:
 
 def _is_event(message: Message) -> bool:
     return message.role == "user" and message.kind == "talk"
-
-
-def _fenced(text: str) -> str:
-    """Data must not be able to close its fence."""
-    for tag in ("summary", "page_table", "pinned", "earlier"):
-        text = text.replace(f"</{tag}", f"<\\/{tag}")
-    return text

@@ -19,6 +19,7 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.state.blocks import BlockVersion
 from pagemind.runtime.state.state import State
+from pagemind.runtime.untrusted import OPEN, Fences
 
 _PAGE = re.compile(r"([pPdD]?)(\d{1,18})")
 _PASSAGE = re.compile(r"[aA](\d{1,18})")
@@ -172,10 +173,11 @@ def pages_json(state: State, *, tops: bool = False) -> Items:
     return [page_json(each, marks) for each in nodes]
 
 
-def one_page_json(reader: AgentReader, written: str) -> dict[str, Any]:
-    """The answer of `memory pages AGENT PAGE`. Raises NotFound."""
+def one_page_json(reader: AgentReader, written: str, fences: Fences = OPEN) -> dict[str, Any]:
+    """The answer of `memory pages AGENT PAGE`; for a model, what came from outside stands in these
+    fences. Raises NotFound."""
     one = find_page(reader, written)
-    more: dict[str, Any] = {"text": page_text(reader, one)}
+    more: dict[str, Any] = {"text": page_text(reader, one, fences)}
     if one.level:
         more["children"] = [child.short_id for child in reader.pages.listing(one.number)]
     return {**page_json(one, page_marks(reader.state)), **more}
@@ -245,12 +247,12 @@ def find_page(reader: AgentReader, written: str) -> Page:
     return found
 
 
-def page_text(reader: AgentReader, page: Page) -> str:
+def page_text(reader: AgentReader, page: Page, fences: Fences = OPEN) -> str:
     """Every message of a page, one after the other; of a directory a line for each child."""
     if page.level:
         return "\n".join(entry(child) for child in reader.pages.listing(page.number))
     stored = reader.state.journal.span(page.first_seq, page.last_seq)
-    lines = [reader.pages.line(message) for message, _, _ in stored]
+    lines = [reader.pages_in(fences).line(message) for message, _, _ in stored]
     return "\n".join(line for line in lines if line)
 
 

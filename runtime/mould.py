@@ -1,6 +1,6 @@
 """The mould of a request: what it is made with besides messages, pages and the values of blocks.
 
-Instructions, functions, the frames around texts, the time zone: all of it changes with a
+Instructions, functions, the frames and fences around texts, the time zone: all of it changes with a
 definition, a version of pagemind or a journey, and then no past request could be made again. So
 each step records its mould, which is stored once for as long as it stays the same.
 """
@@ -18,6 +18,7 @@ from pagemind.runtime.model import ToolSchema
 from pagemind.runtime.profile import Profile
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import load
+from pagemind.runtime.untrusted import KEY, NONE, Fences
 
 # The prompts that put a frame around what a request shows.
 FRAMES = ("aside", "context_head", "core_memory", "core_memory_on_flush", "excerpt", "handle")
@@ -50,6 +51,7 @@ class Mould:
     zone: str
     prompts: dict[str, str]
     cache_key: str
+    fences: str = ""  # the secret of what fences texts from outside; "" of a time before it
 
     @property
     def profiles(self) -> dict[str, Profile]:
@@ -68,6 +70,7 @@ class Mould:
                 "zone": self.zone,
                 "prompts": keep(_dumps(self.prompts)),
                 "cache_key": self.cache_key,
+                **({"fences": self.fences} if self.fences else {}),
             }
         )
 
@@ -84,6 +87,7 @@ class Mould:
             zone=body["zone"],
             prompts=json.loads(kept(body["prompts"]) or "{}"),
             cache_key=body["cache_key"],
+            fences=body.get("fences", ""),
         )
 
 
@@ -128,7 +132,18 @@ class Moulding:
             self._zone,
             self._prompts,
             context.cache_key,
+            context.fences.key,
         )
+
+
+def fences_of(state: State) -> Fences:
+    """The fences of an agent. One that has no secret yet is given one; a reader does without."""
+    key = state.database.meta(KEY)
+    if not key and not state.database.read_only:
+        noise = state.clock.new_id() + state.clock.new_id()
+        key = hashlib.sha256(noise.encode()).hexdigest()
+        state.database.set_meta(KEY, key)
+    return Fences("" if key == NONE else key)
 
 
 def cache_key(agent_id: str) -> str:

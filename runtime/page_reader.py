@@ -1,4 +1,5 @@
-"""page_in: reads a page, a directory or an over-long message back, in parts of a bounded size.
+"""page_in: reads a page, a directory or an over-long message back, in parts of a bounded size. What
+came from outside stands in it as data, in fences of its own (untrusted.py).
 
 A reading is stored as a reference (target, part, part size) and made again from the journal
 whenever it is shown, so that reading never grows history. The listing of a directory is kept by
@@ -7,7 +8,7 @@ its hash instead: gists may be better by then.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
 
@@ -18,15 +19,32 @@ from pagemind.runtime.page import Page
 from pagemind.runtime.page_table import ROOT, local, span
 from pagemind.runtime.part_size import must_be_cut_alike
 from pagemind.runtime.services import Reading
-from pagemind.runtime.shorten import shorten
+from pagemind.runtime.shorten import MOST_CHARS_A_TOKEN, shorten
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
+from pagemind.runtime.untrusted import OPEN, Fences
 
-_CHARACTERS = 12  # more of them to a token only long runs of one character have
+_LEAST = 24  # tokens of data in a fence: less than that is no part of anything
 _ID = re.compile(r"([pPdDmM])(\d{1,18})")
 
 
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A text from outside, and what the runtime says before it: who, and when."""
+
+    id: str
+    text: str
+    head: str = ""
+
+    def shown(self, text: str, fences: Fences) -> str:
+        """Some of it in its fence, after what is said of it."""
+        fenced = fences.around(self.id, text)
+        return f"{self.head}\n{fenced}" if self.head else fenced
+
+
 class PageReader:
-    """Implements services.Pages. `part_tokens` gives the size of one part now."""
+    """Implements services.Pages. `part_tokens` gives the size of one part now, `fences` what data
+    stands in; without them it is shown as it is, for people."""
 
     def __init__(
         self,
@@ -35,11 +53,13 @@ class PageReader:
         count: Callable[[str], int],
         zone: tzinfo,
         part_tokens: Callable[[], int],
+        fences: Fences = OPEN,
     ) -> None:
         self._state = state
         self._count = count
         self._zone = zone
         self._part_tokens = part_tokens
+        self._fences = fences
 
     def read(self, id: str, part: int) -> Reading:
         """A part of p17, d3 or m42. Raises ToolFailed for an unknown id or part."""
@@ -139,18 +159,20 @@ class PageReader:
 
     def _parts(self, target: str, limit: int) -> list[str]:
         number = int(target[1:])
+        count, fences = self._count, self._fences
         if target.startswith("m"):
             message = self._state.journal.get([number])[number]
-            return split([message.text + _calls(message)], limit, self._count)
+            text = message.text + _calls(message)
+            data = self._is_data(message)
+            return split([Data(message.short_id, text) if data else text], limit, count, fences)
         if target.startswith("d"):
             listed = [entry(local(child, self._zone)) for child in self.listing(number)]
-            return split(listed, limit, self._count)
+            return split(listed, limit, count)
         page = self._state.pages.ever(number)  # a past request may show one of another line
         assert page is not None
         stored = self._state.journal.span(page.first_seq, page.last_seq)
-        return split(
-            [line for message, _, _ in stored if (line := self.line(message))], limit, self._count
-        )
+        rows = [row for message, _, _ in stored if (row := self._row(message))]
+        return split(rows, limit, count, fences)
 
     def _trust(self, target: str) -> int:
         """The least of what stands in it. A directory is made only from what is trusted."""
@@ -167,11 +189,22 @@ class PageReader:
 
     def line(self, message: Message) -> str:
         """One message of a page: id, time, who, and what was said or called."""
+        row = self._row(message)
+        return row.shown(row.text, self._fences) if isinstance(row, Data) else row
+
+    def _row(self, message: Message) -> str | Data:
         if message.kind in ("notice", "reading"):
             return ""
         when = message.said_at.astimezone(self._zone) if message.said_at else None
         who = message.name if message.role == "tool" else message.speaker or message.role
-        return f"{message.short_id} [{when:%Y-%m-%d %H:%M}] {who}: {message.text}{_calls(message)}"
+        start = f"{message.short_id} [{when:%Y-%m-%d %H:%M}] {self._fences.name(who)}:"
+        text = f"{message.text}{_calls(message)}"
+        if text.strip() and self._is_data(message):
+            return Data(message.short_id, text, start)
+        return f"{start} {text}"
+
+    def _is_data(self, message: Message) -> bool:
+        return bool(self._fences.key) and untrusted(message.provenance.trust)
 
     @staticmethod
     def _frame(target: str, part: int, parts: Sequence[str]) -> str:
@@ -190,13 +223,19 @@ def _calls(message: Message) -> str:
     return "".join(f" [called {c.name}({c.arguments})]" for c in message.tool_calls)
 
 
-def split(lines: Sequence[str], limit: int, count: Callable[[str], int]) -> list[str]:
-    """Lines in parts of at most `limit` tokens; a longer line is cut, nothing is dropped."""
+def split(
+    rows: Sequence[str | Data], limit: int, count: Callable[[str], int], fences: Fences = OPEN
+) -> list[str]:
+    """Rows in parts of at most `limit` tokens; a longer one is cut, nothing is dropped. Each piece
+    of what is data has a fence of its own."""
     parts: list[str] = []
     part: list[str] = []
     size = 0
-    for line in lines:
-        for piece in _pieces(line, limit, count):
+    for row in rows:
+        pieces = (
+            _pieces(row, limit, count) if isinstance(row, str) else _data(row, limit, count, fences)
+        )
+        for piece in pieces:
             cost = count(piece) + 1
             if part and size + cost > limit:
                 parts.append("\n".join(part))
@@ -208,12 +247,22 @@ def split(lines: Sequence[str], limit: int, count: Callable[[str], int]) -> list
     return parts
 
 
+def _data(row: Data, limit: int, count: Callable[[str], int], fences: Fences) -> Iterator[str]:
+    """Its pieces as they are shown."""
+    frame = count(row.shown("…", fences))
+    room = max(limit, frame + _LEAST)
+    for number, piece in enumerate(
+        _pieces(row.text, room, lambda text: count(row.shown(text, fences)))
+    ):
+        yield row.shown(piece, fences) if not number else fences.around(row.id, piece)
+
+
 def _pieces(line: str, limit: int, count: Callable[[str], int]) -> Iterator[str]:
     """The line in pieces of at most `limit` tokens. Only what may fit is counted each time: the
     line may be a book."""
     at = 0
     while at < len(line):
-        rest = line[at : at + limit * _CHARACTERS + 1]
+        rest = line[at : at + limit * MOST_CHARS_A_TOKEN + 1]
         # Most text has four characters to a token: one count instead of a search.
         end = min(len(rest), limit * 4)
         if count(rest) <= limit:

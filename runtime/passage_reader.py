@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pagemind.runtime.errors import ToolFailed
-from pagemind.runtime.page_reader import split
+from pagemind.runtime.page_reader import Data, split
 from pagemind.runtime.part_size import must_be_cut_alike
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Reading
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.tiers.legs import Source
+from pagemind.runtime.untrusted import OPEN, Fences
 
 _ID = re.compile(r"(?:([^\s:]{1,64}):)?[aA](\d{1,18})")
 
@@ -32,7 +34,9 @@ class PassageReader:
         count: Callable[[str], int],
         part_tokens: Callable[[], int],
         sight: Sight = EVERYTHING,
+        fences: Fences = OPEN,
     ) -> None:
+        self._fences = fences
         self._state = state
         self._archives = archives
         self._count = count
@@ -66,12 +70,15 @@ class PassageReader:
         if passage is None:
             search = "archival_search gives the ids of those there are"
             raise ToolFailed(f"there is no passage {target}; {search}")
-        parts = split([passage.text], self._part_tokens(), self._count)
+        text: str | Data = passage.text
+        if self._fences.key and untrusted(passage.provenance.trust):
+            text = Data(target, passage.text)
+        parts = split([text], self._part_tokens(), self._count, self._fences)
         if not 1 <= part <= len(parts):
             only = "it has 1 part" if len(parts) == 1 else f"its parts are 1 to {len(parts)}"
             raise ToolFailed(f"{target} has no part {part}; {only}")
-        text = f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
-        return Reading(text, part, len(parts), None, passage.provenance.trust)
+        shown = f"[{target} part {part} of {len(parts)}]\n{parts[part - 1]}"
+        return Reading(shown, part, len(parts), None, passage.provenance.trust)
 
     def _readable(self, passage: Passage) -> bool:
         waits = passage.provenance.status == "pending" and self._sight.viewer is not None

@@ -29,6 +29,7 @@ from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.state import State
 from pagemind.runtime.template import as_of_then
 from pagemind.runtime.tokens import TokenCounter
+from pagemind.runtime.untrusted import Fences
 from pagemind.runtime.view import View, show
 
 
@@ -151,6 +152,7 @@ class PastRequests:
             self._counter,
             tools_cost=mould.tools_cost,
             cache_key=mould.cache_key,
+            fences=Fences(mould.fences),
         )
         summary = state.pages.summary(epoch.summary)
         context.summary = summary.text if summary else ""
@@ -158,9 +160,10 @@ class PastRequests:
         context.pinned = Pinned(state.history.text(epoch.pinned_sha256))
         runs, held, event = self._recorded(row, epoch, settings)
         zone = zone_named(mould.zone)
-        context.queue = FifoQueue(self._entries(runs, row["step"], zone))
+        step, fences = row["step"], context.fences
+        context.queue = FifoQueue(self._entries(runs, step, zone, fences))
         if held is not None:
-            context.held = next(self._entries([(held, held)], row["step"], zone), None)
+            context.held = next(self._entries([(held, held)], step, zone, fences), None)
         if text := state.history.text(row["prefetch_sha256"]):
             context.prefetch = Prefetched(event, text)
         return context
@@ -180,11 +183,15 @@ class PastRequests:
         held = settings.get("held")
         return [(a, b) for a, b in runs], held if isinstance(held, int) else None, event
 
-    def _entries(self, runs: Sequence[tuple[int, int]], step: int, zone: tzinfo) -> Iterator[Entry]:
+    def _entries(
+        self, runs: Sequence[tuple[int, int]], step: int, zone: tzinfo, fences: Fences
+    ) -> Iterator[Entry]:
         """The messages of these ranges as they were shown at a step; those that were not are left
         out."""
         count = self._counter.count
-        reader = PageReader(self._state, count=count, zone=zone, part_tokens=lambda: 0)
+        reader = PageReader(
+            self._state, count=count, zone=zone, part_tokens=lambda: 0, fences=fences
+        )
         for first, last in runs:
             views = self._state.history.views(first, last, at_step=step)
             for message, _, pause in self._state.journal.range(first, last):
@@ -200,6 +207,7 @@ class PastRequests:
                     zone=zone,
                     count=count,
                     read=reader.text_of,
+                    fences=fences,
                 )
                 yield Entry(message, shown, self._counter.message(shown), whole, view, pause)
 

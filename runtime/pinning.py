@@ -11,12 +11,14 @@ from datetime import datetime, tzinfo
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.message import Message
 from pagemind.runtime.page import Page
-from pagemind.runtime.pins import Pin, Pinned, again, fence, lay_out
+from pagemind.runtime.pins import Pin, Pinned, again, framed, lay_out
 from pagemind.runtime.pressure import Pressure
 from pagemind.runtime.services import PinAnswer
 from pagemind.runtime.settings import PAGE_TABLE_FRACTION, PIN_FRACTION, SUMMARY_FRACTION
 from pagemind.runtime.state.history import Epoch
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
+from pagemind.runtime.untrusted import OPEN, Fences
 
 _ID = re.compile(r"([a-zA-Z])(\d{1,18})")
 _LISTED = 8  # pins that an error names
@@ -39,11 +41,13 @@ class Pinning:
         count: Callable[[str], int],
         zone: tzinfo,
         budget: Callable[[], int],
+        fences: Callable[[], Fences] = lambda: OPEN,
     ) -> None:
         self._state = state
         self._count = count
         self._zone = zone
         self._budget = budget
+        self._fences = fences
 
     # --- for the model and for people ---------------------------------------------------------
 
@@ -151,23 +155,35 @@ class Pinning:
         said = _said(message)
         if message.erased or message.kind in ("notice", "reading") or not said.strip():
             return None
-        text = fence(message.short_id, _who(message), self._when(message.said_at), said)
+        who = self._fences().name(_who(message))
+        text = framed(
+            message.short_id, who, self._when(message.said_at), self._shown(message, said)
+        )
         trust, seq = message.provenance.trust, message.seq
         return Pin(message.short_id, text, self._count(text) + 1, seq, seq, trust)
 
     def _of_page(self, page: Page) -> Pin | None:
         stored = self._state.journal.span(page.first_seq, page.last_seq)
-        lines = [
-            f"{m.short_id} [{self._when(m.said_at)}] {_who(m)}: {_said(m)}"
-            for m, _, _ in stored
-            if m.kind not in ("notice", "reading")
-        ]
+        lines = [self._line(m) for m, _, _ in stored if m.kind not in ("notice", "reading")]
         if not lines:
             return None
         when = f"{self._when(page.first_at)} – {self._when(page.last_at)}"
-        text = fence(page.short_id, "a page", when, "\n".join(lines))
+        text = framed(page.short_id, "a page", when, "\n".join(lines))
         tokens = self._count(text) + 1
         return Pin(page.short_id, text, tokens, page.first_seq, page.last_seq, page.trust)
+
+    def _line(self, message: Message) -> str:
+        said = _said(message)
+        shown = self._shown(message, said)
+        who = self._fences().name(_who(message))
+        start = f"{message.short_id} [{self._when(message.said_at)}] {who}:"
+        return f"{start} {said}" if shown == said else f"{start}\n{shown}"
+
+    def _shown(self, message: Message, said: str) -> str:
+        """What came from outside is data in a pin, too."""
+        if not untrusted(message.provenance.trust):
+            return said
+        return self._fences().around(message.short_id, said)
 
     def _when(self, at: datetime | None) -> str:
         return f"{at.astimezone(self._zone):%Y-%m-%d %H:%M}" if at else ""

@@ -1,4 +1,4 @@
-"""Pins: copies of messages and pages that stay in view, each fenced as data. Pure.
+"""Pins: copies of messages and pages that stay in view, each in a frame. Pure.
 
 lay_out() gives the pinned section of the context head within a budget. A copy is made once, at a
 flush, and stays as it is until the next; what is pinned pages out like everything else.
@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from pagemind.runtime.template import load
+from pagemind.runtime.untrusted import closed
 
 
 @dataclass(frozen=True, slots=True)
 class Pin:
     """A pinned message (m42) or page (p17): messages first_seq … last_seq. `text` is its copy with
-    the fence, `tokens` what that costs."""
+    the frame, `tokens` what that costs."""
 
     target: str
     text: str
@@ -41,11 +42,11 @@ class Pinned:
         return any(first <= seq <= last for first, last in self.spans)
 
 
-def fence(target: str, who: str, when: str, text: str) -> str:
+def framed(target: str, who: str, when: str, text: str) -> str:
     """A copy that cannot be mistaken for anything else, whatever stands in it."""
-    text = text.replace("</pin", "<\\/pin")
     return (
-        f"<pin id={quoteattr(target)} from={quoteattr(who)} at={quoteattr(when)}>\n{text}\n</pin>"
+        f"<pin id={quoteattr(target)} from={quoteattr(who)} at={quoteattr(when)}>\n"
+        f"{closed(text, 'pin')}\n</pin>"
     )
 
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from xml.sax.saxutils import quoteattr
 
 from pagemind.runtime.errors import PagemindError
 from pagemind.runtime.main_context import Prefetched
@@ -29,11 +28,12 @@ from pagemind.runtime.settings import (
     PREFETCH_UNSURE,
     PREFETCH_WORDS,
     SEARCH_QUERY_CHARS,
-    SUMMARY_TRUST,
 )
 from pagemind.runtime.shorten import shorten
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.tiers.recipe import identifiers
+from pagemind.runtime.untrusted import OPEN, Fences
 
 _log = logging.getLogger("pagemind.prefetch")
 _SOURCE_CHARS = 60  # of what a memory came from
@@ -78,7 +78,9 @@ class Prefetcher:
         count: Callable[[str], int],
         zone: tzinfo,
         monotonic: Callable[[], float],
+        fences: Fences = OPEN,
     ) -> None:
+        self._fences = fences
         self._lookups = lookups
         self._tokens = tokens
         self._near = near
@@ -183,14 +185,22 @@ class Prefetcher:
         who = f" {_one_line(hit.speaker or hit.role)}:" if hit.tier == "recall" else ""
         true = validity_of(hit, self._zone)
         start, end = f"{hit.id}{when}{who} ", f" {true}" if true else ""
-        if hit.trust < SUMMARY_TRUST:
-            source = quoteattr(_unfenced(_one_line(hit.source)[:_SOURCE_CHARS]))
-            start, end = f'<data origin="{hit.origin}" source={source}>\n{start}', f"{end}\n</data>"
+        if self._fences.key and untrusted(hit.trust):
+            return self._data(hit, f"{hit.id}{when}{true and f' {true}'}", tokens)
         room = tokens - self._count(start + end)
         text = _unfenced(_one_line(hit.text))
         if room < min(PREFETCH_LINE_MIN_TOKENS, self._count(text)):
             return ""
         return f"{start}{shorten(text, room, self._count)}{end}"
+
+    def _data(self, hit: Hit, start: str, tokens: int) -> str:
+        """What strangers wrote, and where it came from: the function, the file, the sender."""
+        source = " ".join(dict.fromkeys((hit.origin, hit.source or hit.speaker)))[:_SOURCE_CHARS]
+        text, room = _one_line(hit.text), tokens - self._count(f"{start}\n")
+        least = self._fences.around(hit.id, "…", source)
+        if room < self._count(least) + min(PREFETCH_LINE_MIN_TOKENS, self._count(text)):
+            return ""
+        return f"{start}\n{self._fences.start(hit.id, text, room, self._count, source)}"
 
 
 def bearing(hit: Hit, asked: frozenset[str], exact: Sequence[str], near: float | None) -> float:

@@ -81,7 +81,11 @@ class QueueManager:
         self.watch: Observer = ignore  # of what is stored, turn or not
         self.before_append: Callable[[Message], None] = lambda message: None
         self.pinning = Pinning(
-            state, count=self._count, zone=zone, budget=lambda: pin_budget(self.measure())
+            state,
+            count=self._count,
+            zone=zone,
+            budget=lambda: pin_budget(self.measure()),
+            fences=lambda: context.fences,
         )
         self._flusher = Flusher(
             state,
@@ -173,6 +177,7 @@ class QueueManager:
             zone=self._zone,
             count=self._count,
             read=self._read,
+            fences=self._context.fences,
         )
         tokens = 0 if view.hidden else counter.message(shown)
         return Entry(message, shown, tokens, whole, view, pause)

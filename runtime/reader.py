@@ -24,6 +24,7 @@ from pagemind.runtime.made_of import core_of, registry_of, tools_cost, zone_of
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.message import Message
 from pagemind.runtime.model import Embedder, ModelRequest
+from pagemind.runtime.mould import fences_of
 from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.pressure import Thresholds, Window, window
@@ -37,6 +38,7 @@ from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers_reader import TiersReader
 from pagemind.runtime.tokens import Calibration, TokenCounter, first_guess
 from pagemind.runtime.tool import ToolRegistry
+from pagemind.runtime.untrusted import OPEN, Fences
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,7 @@ class AgentReader(TiersReader):
             registry.schemas(),
             counter,
             tools_cost=tools_cost(self.protocol),
+            fences=fences_of(state),
         )
         factor = self.calibration
         spec = self.definition.pressure
@@ -200,7 +203,7 @@ class AgentReader(TiersReader):
             thresholds=Thresholds(spec.warn, spec.flush, spec.keep),
             window=lambda: self.window().scaled(factor),
             zone=zone,
-            read=self.pages.text_of,
+            read=self.pages_in(context.fences).text_of,
             written=lambda: None,
         )
         if state.history.epoch() is not None:
@@ -238,12 +241,17 @@ class AgentReader(TiersReader):
 
     @property
     def pages(self) -> PageReader:
-        """Pages as text."""
+        """Pages as text, for people."""
+        return self.pages_in(OPEN)
+
+    def pages_in(self, fences: Fences, part_tokens: int = PAGE_TOKENS) -> PageReader:
+        """Pages as text for a model: what came from outside stands in these fences."""
         return PageReader(
             self.state,
             count=self._counter.count,
             zone=zone_of(self.definition),
-            part_tokens=lambda: PAGE_TOKENS,
+            part_tokens=lambda: part_tokens,
+            fences=fences,
         )
 
     @cached_property

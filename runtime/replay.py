@@ -42,6 +42,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.tool import File, Tool, ToolContext, ToolResult, takes_context
 from pagemind.runtime.trace import Observer, ignore
 from pagemind.runtime.trace_file import TraceLine
+from pagemind.runtime.untrusted import KEY, NONE
 
 # Turns that a person, a clock or a kill ended may have ended earlier than their replay would.
 _CUT_SHORT = frozenset(("interrupted", "time"))
@@ -327,6 +328,8 @@ class _Stage(Runtime):
             try:
                 restore(state.database, rows)
                 state.database.set_meta("agent_id", agent_id)
+                if not state.database.meta(KEY):  # recorded before there were fences
+                    state.database.set_meta(KEY, NONE)
                 definition = AgentDefinition.from_json(state.database.meta("definition"))
             finally:
                 state.close()

@@ -5,7 +5,7 @@ HTTP share them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pagemind.runtime.clock import rfc3339
@@ -16,7 +16,9 @@ from pagemind.runtime.outbox import Tier
 from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.services import Hit, Recall, SearchFilters, merged
 from pagemind.runtime.settings import SEARCH_LIMIT
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.tiers.search import TierSearch
+from pagemind.runtime.untrusted import Fences
 
 Where = Literal["recall", "archival", "pages", "both"]  # both: messages and passages
 _TIERS: dict[Where, list[Tier]] = {
@@ -89,6 +91,18 @@ def search(
         hits = [hit for each in groups for hit in each]
         hits.sort(key=lambda hit: -(hit.said_at.timestamp() if hit.said_at else 0.0))
     return Found(hits, searched, list(warnings))
+
+
+def fenced(found: Found, fences: Fences) -> Found:
+    """The same for a model that is not the agent's: what came from outside stands in fences."""
+
+    def shown(hit: Hit) -> Hit:
+        if not untrusted(hit.trust):
+            return hit
+        source = fences.name(hit.source)
+        return replace(hit, text=fences.around(hit.id, hit.text), source=source)
+
+    return replace(found, hits=[shown(hit) for hit in found.hits])
 
 
 def part_of(found: Found, part: int, budget: int, count: Callable[[str], int]) -> FoundPart:

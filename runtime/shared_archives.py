@@ -17,6 +17,7 @@ from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Held
 from pagemind.runtime.settings import ARCHIVE_WAIT_SECONDS
 from pagemind.runtime.sight import EVERYTHING, Sight
+from pagemind.runtime.state.screen import Rule
 from pagemind.runtime.step_trust import StepTrust
 
 T = TypeVar("T")
@@ -25,7 +26,8 @@ T = TypeVar("T")
 class SharedArchives:
     """Implements services.Shared. `names` are those that may be written to; `sight` is the agent's,
     its viewer the agent's id: a name may be another agent's one day; `trust` is that of the step
-    that writes: what a tainted one writes waits in the archive for a person."""
+    that writes: what a tainted one writes waits in the archive for a person. `secrets` is the rule
+    of the agent's definition: an archive has none."""
 
     def __init__(
         self,
@@ -35,7 +37,9 @@ class SharedArchives:
         agent: str,
         sight: Sight = EVERYTHING,
         trust: StepTrust | None = None,
+        secrets: Rule = "allow",
     ) -> None:
+        self._secrets = secrets
         self._archives = archives
         self._names = tuple(names)
         self._agent = agent
@@ -85,6 +89,7 @@ class SharedArchives:
         name = self._name(archive)
         try:
             with self._archives.writer(name, wait=ARCHIVE_WAIT_SECONDS) as writer:
+                writer.state.screen.rule = self._secrets
                 return change(writer.archival_of(self._agent, self._sight, self._trust))
         except ArchiveInUse:
             raise ToolFailed(f"{name} is being written to by somebody else; try later") from None

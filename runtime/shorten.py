@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Callable
 
 _CLUSTER = 32  # code points; the longest emoji have fewer
-_CHARACTERS = 12  # more of them to a token only long runs of one character have
+MOST_CHARS_A_TOKEN = 12  # more of them to a token only long runs of one character have
 
 
 def shorten(text: str, tokens: int, count: Callable[[str], int]) -> str:
@@ -29,7 +29,7 @@ def shorten_start(text: str, tokens: int, count: Callable[[str], int]) -> str:
 
 def _largest(length: int, tokens: int, cost: Callable[[int], int]) -> int:
     """The largest number of characters that costs at most `tokens`."""
-    low, high = 0, min(length, tokens * _CHARACTERS)
+    low, high = 0, min(length, tokens * MOST_CHARS_A_TOKEN)
     while low < high:
         middle = (low + high + 1) // 2
         if cost(middle) <= tokens:

@@ -20,7 +20,8 @@ from pagemind.runtime.model import Model, ModelRequest, Usage
 from pagemind.runtime.page import Page
 from pagemind.runtime.shorten import shorten, shorten_start
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence, transcript
+from pagemind.runtime.transcript import transcript
+from pagemind.runtime.untrusted import marker
 
 _log = logging.getLogger("pagemind.summarizer")
 
@@ -111,7 +112,7 @@ class Summarizer:
                 part=part,
                 parts=len(pieces),
                 max_tokens=budget,
-                fence=fence(piece),
+                fence=marker(piece),
                 transcript=piece,
             )
             condensed.append(shorten(self._ask(prompt, budget, cancel), budget, self._count))
@@ -150,7 +151,7 @@ class Summarizer:
 def _fold_prompt(old: str, transcript: str, budget: int) -> str:
     return load("summary").fill(
         max_tokens=budget,
-        fence=fence(old + transcript),
+        fence=marker(old + transcript),
         summary=old or "(none)",
         transcript=transcript,
     )

@@ -1,6 +1,5 @@
 """Talk as text for a model that summarises it: one line a message, inside a fence. Pure."""
 
-import hashlib
 from collections.abc import Sequence
 
 from pagemind.runtime.message import Message
@@ -23,8 +22,3 @@ def transcript(messages: Sequence[Message], pages: Sequence[Page]) -> list[str]:
         lines.append(f"{who}: {' '.join(message.text.split())}")
     lines.extend(f"({number} tool or document texts in {page})" for page, number in hidden.items())
     return lines
-
-
-def fence(text: str) -> str:
-    """A marker that the text cannot hold, since it is made from the text."""
-    return f"====={hashlib.sha256(text.encode('utf-8')).hexdigest()[:12]}"

@@ -1,7 +1,8 @@
 """How a resident message is shown: whole, as an excerpt, as a one-line handle, or as a reading.
 
-show() is deterministic: the same message, view and reader give the same text, so that any past
-request can be made again from what is stored.
+What comes from outside is shown as data, in a fence (untrusted.py). show() is deterministic: the
+same message, view, fences and reader give the same text, so that any past request can be made again
+from what is stored.
 """
 
 import json
@@ -12,8 +13,10 @@ from typing import Literal
 
 from pagemind.runtime.message import Blob, Message, Provenance, Text, ToolCall
 from pagemind.runtime.settings import EXCERPT_MIN_TOKENS
-from pagemind.runtime.shorten import shorten, shorten_start
+from pagemind.runtime.shorten import shorten
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
+from pagemind.runtime.untrusted import OPEN, Fences
 
 # full: as stored; excerpt: its start and end with a page_in handle; handle: one line;
 # reading: the text that a page_in reference stands for; gone: not shown (an old notice); aside:
@@ -45,24 +48,33 @@ def show(
     zone: tzinfo,
     count: Callable[[str], int],
     read: Callable[[Message], str],
+    fences: Fences = OPEN,
 ) -> Message:
     """The message as the model sees it. `whole` is its full size in tokens; `read` gives the text
-    of a reading. Assistant text goes back as it was produced, without a time."""
+    of a reading, in which each row has its own fence. Assistant text goes back as it was produced,
+    without a time and a fence."""
     if view.form == "aside":
         return _aside(message, view.tokens)
+    own = message.role == "assistant" or message.kind == "reading"
+    shown = OPEN if own or not untrusted(message.provenance.trust) else fences
+    if view.form == "full" and shown.key:
+        message = _fenced(message, shown)
     text = message.text
     if view.form == "reading":
         text = read(message)
     elif view.form == "handle":
-        text = load("handle").fill(name=message.name, tokens=whole, id=message.short_id).strip()
+        name = fences.name(message.name)
+        text = load("handle").fill(name=name, tokens=whole, id=message.short_id).strip()
     elif view.form == "excerpt":
-        text = _excerpt(message, text, view.tokens, whole, count)
+        text = _excerpt(message, text, view.tokens, whole, count, shown)
         message = replace(message, parts=tuple(p for p in message.parts if not isinstance(p, Blob)))
         if message.tool_calls:
             calls = _short_calls(message, view.tokens, whole, count)
             message = replace(message, tool_calls=calls)
     if message.role != "assistant" and view.form != "handle":
-        text = _stamp(message, pause, zone) + text
+        stamp = _stamp(message, pause, zone, fences)
+        # A fence begins a line.
+        text = f"{stamp.rstrip()}\n{text}" if stamp and shown.key else f"{stamp}{text}"
     return message if text == message.text else message.with_text(text)
 
 
@@ -82,33 +94,53 @@ def _aside(first: Message, last: int) -> Message:
     )
 
 
-def _stamp(message: Message, pause: bool, zone: tzinfo) -> str:
+def _stamp(message: Message, pause: bool, zone: tzinfo, fences: Fences) -> str:
     """The time after a pause, and who speaks where that is not plain."""
     pieces = []
     if pause and message.said_at is not None:
         pieces.append(f"[{message.said_at.astimezone(zone):%a %Y-%m-%d %H:%M}]")
     if message.role == "user" and message.kind == "talk" and message.speaker not in ("", "user"):
-        pieces.append(f"{message.speaker}:")
+        pieces.append(f"{fences.name(message.speaker)}:")
     if message.kind == "observation":
-        pieces.append(f"[observed, {message.provenance.detail or message.speaker}]")
+        source = fences.name(message.provenance.detail or message.speaker)
+        pieces.append(f"[observed, {source}]")
     return " ".join(pieces) + " " if pieces else ""
 
 
+def _fenced(message: Message, fences: Fences) -> Message:
+    """The message with its text as data; what stands for an image has its own name cleaned."""
+    text = "\n".join(part.text for part in message.parts if isinstance(part, Text))
+    others = tuple(
+        replace(part, caption=fences.name(part.caption)) if isinstance(part, Blob) else part
+        for part in message.parts
+        if not isinstance(part, Text)
+    )
+    shown = fences.around(message.short_id, text)
+    return replace(message, parts=(Text(shown), *others) if shown else others)
+
+
 def _excerpt(
-    message: Message, text: str, limit: int, whole: int, count: Callable[[str], int]
+    message: Message,
+    text: str,
+    limit: int,
+    whole: int,
+    count: Callable[[str], int],
+    fences: Fences,
 ) -> str:
     """Two thirds from the start, one third from the end, and the handle between them."""
-    frame = load("excerpt")
-    empty = frame.fill(head="", tail="", tokens=whole, id=message.short_id).strip()
+    frame, id = load("excerpt"), message.short_id
+    empty = frame.fill(head="", tail="", tokens=whole, id=id).strip()
     handle = count(empty)
-    if limit < EXCERPT_MIN_TOKENS:
-        return text if count(text) <= handle else empty
-    budget = limit - handle
-    if count(text) <= budget:
-        return text
-    head = shorten(text, max(1, budget * 2 // 3), count)
-    tail = shorten_start(text, max(1, budget // 3), count)
-    return frame.fill(head=head, tail=tail, tokens=whole, id=message.short_id).strip()
+    small = limit < EXCERPT_MIN_TOKENS
+    budget = handle if small else limit - handle
+    # A text may be a book: what is too long as it is need not be fenced to be counted.
+    if count(text) <= budget and count(shown := fences.around(id, text)) <= budget:
+        return shown
+    if small:
+        return empty
+    head = fences.start(id, text, max(1, budget * 2 // 3), count)
+    tail = fences.end(id, text, max(1, budget // 3), count)
+    return frame.fill(head=head, tail=tail, tokens=whole, id=id).strip()
 
 
 def _short_calls(

@@ -31,12 +31,14 @@ def small(
     limit: int = 400,
     more: str = "",
 ) -> AgentDefinition:
-    """A definition with little in its head, so that most of the window is room."""
+    """A definition with little in its head, so that most of the window is room: `window` is what
+    it has beside the words on data that end all instructions."""
     named = ", ".join(tools or ("core_append", "recall_search", "archival_insert", "page_in"))
-    text = SMALL.format(window=window, reserve=reserve, limit=limit, tools=named)
+    text = SMALL.format(window=window + WORDS_ON_DATA, reserve=reserve, limit=limit, tools=named)
     return parse_definition(text + more)
 
 
+WORDS_ON_DATA = 76  # tokens of prompts/data.md
 _CLOCKS: dict[Path, FrozenClock] = {}  # a home opened again goes on with its clock
 
 

@@ -15,6 +15,7 @@ from pagemind.runtime.definition import (
 from pagemind.runtime.errors import DefinitionError, UnknownDefinition
 from pagemind.runtime.function_names import GROUPS, expand
 from pagemind.runtime.settings import SEARCH_RANKINGS, SEARCH_WEIGHTS
+from pagemind.runtime.template import load
 from pagemind.runtime.tiers.composite import RANKINGS
 
 
@@ -182,7 +183,7 @@ def test_a_prompt_given_by_path_is_stored(tmp_path: Path) -> None:
     stored = load_definition(path).to_json()
     (tmp_path / "mine.md").unlink()
     path.unlink()
-    assert AgentDefinition.from_json(stored).instructions() == "You work for harbour."
+    assert AgentDefinition.from_json(stored).instructions().startswith("You work for harbour.\n\n")
 
 
 def test_a_newer_format_is_refused() -> None:
@@ -212,7 +213,9 @@ def test_the_runtime_may_choose_another_protocol() -> None:
 def test_text_may_stand_in_the_definition() -> None:
     """A `system` of several words is the prompt itself, filled like any other."""
     agent = parse("name: a\nsystem: |\n  You are {{ who }}.\n  Be brief.\nvars: {who: 7}\n")
-    assert agent.instructions() == "You are 7.\nBe brief."
+    own, _, rest = agent.instructions().partition("\n\n")
+    assert own == "You are 7.\nBe brief."
+    assert rest == load("data").text.strip()
 
 
 def test_variables_of_prompts_are_held_to_vars() -> None:

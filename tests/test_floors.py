@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A package stands for all its modules. Modules of one floor may import each other, not in circles.
 FLOORS: dict[int, str] = {
     0: "errors settings clock cancel message event trace written_path",
-    1: """skill episode patch
+    1: """skill episode patch cleaning untrusted secret_scan
           arguments think shorten interpolation function_names yaml_reader definition_parts
           definition_faults definition template model tokens passage outbox services core_memory
           entity_names relations fact_timeline fact time_asked

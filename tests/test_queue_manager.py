@@ -65,7 +65,7 @@ def test_a_group_that_cannot_fit_ends_its_turn_only(tmp_path: Path) -> None:
     ]
     model = ScriptedModel([calls, "Here."])
     with agent_at(tmp_path, model, small(1024, "core_append", "page_in")) as agent:
-        with pytest.raises(PromptTooLarge, match=r"only 8\d\d may be used \(system") as refused:
+        with pytest.raises(PromptTooLarge, match=r"only 9\d\d may be used \(system") as refused:
             agent.send("Go.")
         assert refused.value.sections["queue"] > 500
     with agent_at(tmp_path, ScriptedModel(after="Here.")) as agent:

@@ -1,11 +1,10 @@
 """The function of episodes: episode_search."""
 
-from xml.sax.saxutils import quoteattr
-
 from pagemind.runtime.episode import RESULTS, Recalled, Result, cut
 from pagemind.runtime.errors import BadArguments, ToolFailed
-from pagemind.runtime.settings import EPISODE_SITUATION_CHARS, LESSON_CHARS, SUMMARY_TRUST
+from pagemind.runtime.settings import EPISODE_SITUATION_CHARS, LESSON_CHARS
 from pagemind.runtime.shorten import shorten
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import ToolContext, ToolResult, tool
@@ -42,18 +41,12 @@ def episode_search(
 
 
 def _line(one: Recalled) -> str:
-    """An episode; what strangers said in it stands in a fence."""
+    """An episode. What strangers said in it is shown as data, as all of the result then is."""
     episode = one.episode
     often = f", {one.times} times" if one.times > 1 else ""
-    lines = [f"{one.id} {_KINDS[episode.outcome]}{often}: {_plain(episode.situation)}"]
-    lines.append(f"  tried: {_plain('; '.join(episode.approach)) or 'an answer'}")
+    outside = " (with what others said)" if untrusted(one.trust) else ""
+    lines = [f"{one.id} {_KINDS[episode.outcome]}{often}{outside}: {episode.situation}"]
+    lines.append(f"  tried: {'; '.join(episode.approach) or 'an answer'}")
     if episode.lesson:
-        lines.append(f"  {_plain(cut(episode.lesson, LESSON_CHARS + EPISODE_SITUATION_CHARS))}")
-    if one.trust >= SUMMARY_TRUST:
-        return "\n".join(lines)
-    return "\n".join([f"<data origin={quoteattr(f't{episode.turn}')}>", *lines, "</data>"])
-
-
-def _plain(text: str) -> str:
-    """A text must not be able to close a fence, or to open one."""
-    return text.replace("</data", "<\\/data").replace("<data", "<\\data")
+        lines.append(f"  {cut(episode.lesson, LESSON_CHARS + EPISODE_SITUATION_CHARS)}")
+    return "\n".join(lines)

@@ -15,13 +15,13 @@ from pagemind.runtime.filters import filters_of
 from pagemind.runtime.ingest import ingest_text, read_passages
 from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.memory_answers import blocks_json, one_page_json, pages_json
+from pagemind.runtime.mould import fences_of
 from pagemind.runtime.page_finder import PageFinder
-from pagemind.runtime.page_reader import PageReader
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.passage_reader import PassageReader
 from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.runtime import Runtime
-from pagemind.runtime.search_answer import Where, part_of, search
+from pagemind.runtime.search_answer import Where, fenced, part_of, search
 from pagemind.runtime.settings import (
     CLI_PART_TOKENS,
     FIND_PAGES,
@@ -139,7 +139,7 @@ class MemoryFunctions:
         def answer(reader: AgentReader) -> Body:
             filters = replace(filters_of(given, self._now(reader)), viewer=ctx)
             ranking_of(ranking)
-            found = search(reader, tier, query, filters, ranking)
+            found = fenced(search(reader, tier, query, filters, ranking), fences_of(reader.state))
             return part_of(found, part, max_tokens, self._runtime.counter.count).as_json()
 
         return self._read(answer)
@@ -161,7 +161,7 @@ class MemoryFunctions:
             if not page or page.strip().lower() == "d0":
                 tops = bool(page) or state.pages.count() > _MOST_NODES
                 return _items(pages_json(state, tops=tops))
-            return one_page_json(reader, page)
+            return one_page_json(reader, page, fences_of(state))
 
         return self._read(answer)
 
@@ -217,12 +217,11 @@ class MemoryFunctions:
                     count=count,
                     part_tokens=lambda: max_tokens,
                     sight=Sight(viewer=ctx),
+                    fences=fences_of(reader.state),
                 )
                 read = passages.look(id, part)
             else:
-                pages = PageReader(
-                    reader.state, count=count, zone=reader.zone, part_tokens=lambda: max_tokens
-                )
+                pages = reader.pages_in(fences_of(reader.state), max_tokens)
                 read = pages.look(id, part)
             return {"id": id.strip(), "part": read.part, "parts": read.parts, "text": read.text}
 
@@ -312,6 +311,7 @@ class _Into:
 
     def __init__(self, writer: AgentWriter, client: str) -> None:
         self._writer = writer
+        writer.state.screen.rule = writer.definition.trust.secrets
         self._archival = writer.archival().for_agent(client)
 
     @property

@@ -143,10 +143,15 @@ def _server(functions: MemoryFunctions) -> "Server[Any]":
     return Server(
         "pagemind",
         version=version("pagemind"),
-        instructions=load("mcp_server").fill(agent=functions.agent).strip(),
+        instructions=_instructions(functions.agent),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _instructions(agent: str) -> str:
+    about = load("mcp_server").fill(agent=agent).strip()
+    return f"{about}\n\n{load('data').text.strip()}"
 
 
 def _client(ctx: Any) -> str:

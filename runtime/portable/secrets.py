@@ -16,16 +16,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pagemind.runtime.mcp_use import read_servers
 from pagemind.runtime.portable.tables import Table, Values
+from pagemind.runtime.secret_scan import SECRET_NAME
 from pagemind.runtime.settings import SECRET_MIN_CHARS
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.state.passages import digest
 from pagemind.runtime.tool_use import read_uses
 
-_SECRET_NAME = re.compile(
-    r"(?:^|[_\W])(?:api_?key|access_?key|keys?|token|secret|passw(?:or)?d|passphrase|credentials?"
-    r"|authorization|cookie|bearer|pat)(?:$|[_\W])",
-    re.IGNORECASE,
-)
 BLOTTED = "[secret]"  # no longer than what it stands for: a block keeps its limit
 _HEADERS = frozenset({"headers", "extra_headers", "default_headers"})
 # What a header may say without being a secret.
@@ -43,7 +39,7 @@ class Secrets:
         self.definition.pop("folder", None)  # where it lay on this machine
         if "source" in self.definition and Path(self.definition["source"]).is_absolute():
             self.definition["source"] = Path(self.definition["source"]).name
-        names = {name for name in environ if _SECRET_NAME.search(name)}
+        names = {name for name in environ if SECRET_NAME.search(name)}
         model = written.get("model") if isinstance(written, dict) else None
         if isinstance(model, dict):
             names |= self._clean(model, "model")
@@ -132,7 +128,7 @@ class Secrets:
                 self._walk(inner, where, headers=key in _HEADERS)
             elif isinstance(inner, str) and _is_literal(inner):
                 hidden = headers and key.lower() not in _OPEN_HEADERS
-                if hidden or _SECRET_NAME.search(key):
+                if hidden or SECRET_NAME.search(key):
                     del node[key]
                     self.left_out.append(where)
 

@@ -16,7 +16,7 @@ from pagemind.runtime.sleep.candidate import Candidate, checked
 from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.sleep.talk import Talk
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 from pagemind.runtime.wording import plain
 
 _RELATIONS = 40  # in use that a prompt names
@@ -82,12 +82,12 @@ def ask(context: SleepContext, talk: Talk, cancel: CancelToken) -> Found:
     known = ""
     if relations := context.state.facts.relations()[:_RELATIONS]:
         known = load("extract_known").fill(relations=", ".join(relations))
-    prompt = load("extract").fill(known=known, fence=fence(shown), talk=shown)
+    prompt = load("extract").fill(known=known, fence=marker(shown), talk=shown)
     first = _answered(context, prompt, _SCHEMA, cancel)
     found = _read(answer.items(first, "facts"), first, talk, context)
     if not found.fault:
         return found
-    prompt = load("extract_again").fill(fence=fence(shown), talk=shown)
+    prompt = load("extract_again").fill(fence=marker(shown), talk=shown)
     second = _answered(context, prompt, None, cancel)
     return _read(answer.lines(second), second, talk, context)
 

@@ -15,7 +15,7 @@ from pagemind.runtime.sleep import answer
 from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.sleep.similar import New, Similar
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 OPS: Final = ("ADD", "UPDATE", "SUPERSEDE", "DELETE", "NOOP")
 _TEXT_TOKENS = 120  # of one text as it is shown
@@ -77,7 +77,7 @@ def decide(
         numbers[at] = own
         shown.append("\n".join(lines))
     texts = "\n\n".join(shown)
-    prompt = load("consolidate").fill(fence=fence(texts), texts=texts)
+    prompt = load("consolidate").fill(fence=marker(texts), texts=texts)
     reply_tokens = context.reply(CONSOLIDATE_REPLY_TOKENS)
     try:
         reply = context.ask(prompt, max_tokens=reply_tokens, schema=_SCHEMA, cancel=cancel)

@@ -22,7 +22,7 @@ from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.asked import asked, whole
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 Cluster = list[Passage]
 _WORDS = 6  # that the episodes share
@@ -61,7 +61,7 @@ def digests(
     if not shown:
         return made
     told = "\n".join(shown)
-    answer = asked(context, prompt.fill(episodes=told, fence=fence(told)), _SCHEMA, cancel)
+    answer = asked(context, prompt.fill(episodes=told, fence=marker(told)), _SCHEMA, cancel)
     for each in answer["digests"][: len(shown)] if answer else ():
         said = each if isinstance(each, dict) else {}
         n, text = whole(said.get("id")), said.get("text")

@@ -23,7 +23,7 @@ from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -94,7 +94,7 @@ class EpisodesJob:
         shown = _fitting(context, [passage for passage, _ in asked])
         asked = asked[: len(shown)]
         notes = "\n\n".join(shown)
-        prompt = load("lessons").fill(words=_WORDS, fence=fence(notes), notes=notes)
+        prompt = load("lessons").fill(words=_WORDS, fence=marker(notes), notes=notes)
         said: Mapping[str, str] = {}
         with contextlib.suppress(*UNANSWERABLE):
             reply = context.ask(

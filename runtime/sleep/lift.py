@@ -19,7 +19,7 @@ from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.promote import LIFT
 from pagemind.runtime.sleep.recent import Memory, numbered, of_records
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 BLOCK = "human"
 _SCHEMA: dict[str, Any] = {
@@ -52,7 +52,7 @@ class Lift:
             shown = "\n".join(f"{n}. {line}" for n, line in enumerate(block.value.splitlines(), 1))
             told = "\n".join(lines)
             prompt = load("lift").fill(
-                lines=shown, facts=told, fence=fence(f"{shown}\n{told}"), most=LIFT_LINES
+                lines=shown, facts=told, fence=marker(f"{shown}\n{told}"), most=LIFT_LINES
             )
             after = changed(block, facts, asked(context, prompt, _SCHEMA, cancel))
         with context.held(), context.state.database.transaction():

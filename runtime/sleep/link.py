@@ -36,7 +36,7 @@ from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.sleep.recent import Memory, numbered, of_records
 from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 _SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -128,7 +128,7 @@ class Link:
             text = "\n".join(
                 f"{line}{_beside(n, shown, around)}" for n, line in enumerate(lines, 1)
             )
-            filled = prompt.fill(memories=text, fence=fence(text), tags=LINK_TAGS)
+            filled = prompt.fill(memories=text, fence=marker(text), tags=LINK_TAGS)
             answer = asked(context, filled, _SCHEMA, cancel)
             said = answer["changes"][: len(shown)] if answer else []
             changes = [found for each in said if (found := _checked(each, shown))]

@@ -27,7 +27,7 @@ from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.state.changes import Change
 from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 from pagemind.runtime.wording import mentions
 
 _PERSON = ("human", "person", "user")  # a block for whoever speaks
@@ -182,7 +182,7 @@ def _prompt(
     facts = "\n".join(
         f"Fact {at}: {' '.join(str(each.body['text']).split())}" for at, each in enumerate(meant, 1)
     )
-    return load("profile_patch").fill(fence=fence(shown + facts), profiles=shown, facts=facts)
+    return load("profile_patch").fill(fence=marker(shown + facts), profiles=shown, facts=facts)
 
 
 def _patches(

@@ -27,7 +27,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow
 from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 JOB = "prompts"
 _SCHEMA: dict[str, Any] = {
@@ -66,7 +66,7 @@ class PromptsJob:
         if not judged:
             return
         prompt = load("instructions").fill(
-            fence=fence(f"{general}{own.text}{told}"), general=general, own=own.text, judged=told
+            fence=marker(f"{general}{own.text}{told}"), general=general, own=own.text, judged=told
         )
         said = ""
         with contextlib.suppress(*UNANSWERABLE):

@@ -20,7 +20,7 @@ from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.asked import asked, whole
 from pagemind.runtime.sleep.job import SleepContext
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 # Anything beyond the shape is looked at answer by answer: one bad one must not spoil the rest.
 _SCHEMA: dict[str, Any] = {
@@ -57,7 +57,7 @@ class Rate:
             return
         shown = waiting[: len(texts)]
         lines = "\n".join(f"{n}. {text}" for n, text in enumerate(texts, 1))
-        prompt = load("rate").fill(records=lines, fence=fence(lines))
+        prompt = load("rate").fill(records=lines, fence=marker(lines))
         answer = asked(context, prompt, _SCHEMA, cancel)
         ratings = _ratings(answer, len(shown))
         with context.held(), context.state.database.transaction():

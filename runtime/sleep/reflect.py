@@ -37,7 +37,7 @@ from pagemind.runtime.sleep.recent import (
     still_standing,
 )
 from pagemind.runtime.template import load
-from pagemind.runtime.transcript import fence
+from pagemind.runtime.untrusted import marker
 
 _QUESTIONS: dict[str, Any] = {
     "type": "object",
@@ -124,7 +124,7 @@ class Reflect:
         if not lines:
             return []
         shown = "\n".join(lines)
-        filled = prompt.fill(most=REFLECT_QUESTIONS, memories=shown, fence=fence(shown))
+        filled = prompt.fill(most=REFLECT_QUESTIONS, memories=shown, fence=marker(shown))
         answer = asked(context, filled, _QUESTIONS, cancel)
         said = [q for q in answer["questions"] if isinstance(q, str)] if answer else []
         questions = [" ".join(q.split())[:INSIGHT_CHARS] for q in said]
@@ -176,7 +176,7 @@ class Reflect:
             most=REFLECT_INSIGHTS * len(questions),
             questions=asked_for,
             memories=shown,
-            fence=fence(f"{asked_for}\n{shown}"),
+            fence=marker(f"{asked_for}\n{shown}"),
         )
         answer = asked(context, filled, _INSIGHTS, cancel)
         kept: dict[str, tuple[dict[str, Any], list[Memory]]] = {}

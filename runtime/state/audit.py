@@ -29,6 +29,7 @@ OPS: Final[dict[str, str]] = {
     "begun": "the chain of an agent, an archive or the home begins",
     "key changed": "the hashes of texts before this row say nothing any more",
     "inserted": "a record was stored",
+    "secret left out": "a secret in what a model wrote was not stored; its kind is told",
     "quarantined": "a record was stored, or set aside, until a person has seen it",
     "edited": "a record has a new version",
     "superseded": "another record took its place",

@@ -21,6 +21,7 @@ from pagemind.runtime.message import Origin
 from pagemind.runtime.state.audit import Audit
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.lines import NOW, on_line
+from pagemind.runtime.state.screen import Screen
 
 Op = Literal["", "add", "update", "supersede", "delete", "noop", "block", "prompt", "skill"]
 ChangeState = Literal[
@@ -69,8 +70,9 @@ class Change:
 class Changes:
     """Of one agent."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, screen: Screen | None = None) -> None:
         self._db = database
+        self._screen = screen or Screen()
         self._clock = clock
         self._audit = Audit(database, clock)
 
@@ -89,6 +91,8 @@ class Changes:
         origin: Origin = "model",
         trust: int,
     ) -> Change:
+        """Secrets are kept out of what is planned, too."""
+        body = self._screen.look("worker").json(dict(body), "change")
         number = self._db.write(
             "INSERT INTO changes (job, op, target, base, body, why, sources, origin, trust, state,"
             " born, seq, at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -124,6 +128,8 @@ class Changes:
         why: str | None = None,
     ) -> None:
         """What is to be done is decided; a body or reason of None stays."""
+        if body is not None:
+            body = self._screen.look("worker").json(dict(body), "change")
         self._db.write(
             "UPDATE changes SET op = ?, state = ?, target = ?, base = ?,"
             " body = coalesce(?, body), why = coalesce(?, why), error = '' WHERE number = ?",

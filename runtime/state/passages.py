@@ -3,7 +3,7 @@ retires, erasure deletes."""
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from pagemind.runtime.state.blocks import BlockVersion
 from pagemind.runtime.state.database import Database, Row
 from pagemind.runtime.state.lineage import Lineage
 from pagemind.runtime.state.provenance_columns import columns_of, provenance_of
+from pagemind.runtime.state.screen import Screen
 
 _NOTE = Facets()
 _FOR_GOOD = "9999"  # later than any time to live
@@ -32,9 +33,10 @@ def digest(text: str) -> str:
 class Passages:
     """Passages of one agent."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, screen: Screen | None = None) -> None:
         self._db = database
         self._clock = clock
+        self._screen = screen or Screen()
         self._lineage = Lineage(database, clock)
         self._audit = Audit(database, clock)
 
@@ -59,9 +61,13 @@ class Passages:
         untrusted the same as what is trusted.
 
         What comes out of a file has its time, and an id: the one with that id, retired or not, is
-        the same. Its sources become its lineage.
+        the same. Its sources become its lineage. Secrets are kept out by the rule of the definition
+        (screen.py), which may raise ToolFailed.
         """
         db = self._db
+        look = self._screen.look(author, provenance.origin)
+        text, facets = look.text(text), look.facets(facets)
+        tags, metadata = look.json(tuple(tags), "tags"), look.json(metadata, "metadata")
         with db.transaction():
             same = db.one(
                 "SELECT * FROM passages WHERE digest = ? AND status = 'active' AND kind = ?"
@@ -123,6 +129,7 @@ class Passages:
             op = "quarantined" if waits else "inserted"
             self._keep_version(passage, author, reason, seq, op)
             self._lineage.add(passage.short_id, provenance.sources, "from", seq=seq)
+            self._note(passage, author, look.kinds, seq)
         return passage, True
 
     def waiting(self, text: str, facets: Facets) -> Passage | None:
@@ -175,6 +182,10 @@ class Passages:
             if found is None or found.provenance.status == "retired":
                 return None
             _check_base(found, base)
+            look = self._screen.look(author)
+            text = None if text is None else look.text(text)
+            metadata = None if metadata is None else look.json(metadata, "metadata")
+            facets = None if facets is None else look.facets(facets)
             changed = replace(
                 found,
                 text=found.text if text is None else text,
@@ -190,7 +201,20 @@ class Passages:
             )
             self._update(changed)
             self._keep_version(changed, author, reason, seq, _what_edit(found, changed))
+            self._note(changed, author, look.kinds, seq)
         return changed
+
+    def _note(self, passage: Passage, by: str, kinds: Collection[str], seq: int) -> None:
+        """Tell in the audit log which kinds of secrets were taken out of a record."""
+        if kinds:
+            self._audit.add(
+                "secret left out",
+                passage.short_id,
+                version=passage.version,
+                by=by,
+                kinds=sorted(kinds),
+                seq=seq,
+            )
 
     def set_status(
         self,

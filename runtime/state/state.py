@@ -24,6 +24,7 @@ from pagemind.runtime.state.outbox import StateOutbox
 from pagemind.runtime.state.pages import Pages
 from pagemind.runtime.state.passages import Passages
 from pagemind.runtime.state.pins import Pins
+from pagemind.runtime.state.screen import Screen
 from pagemind.runtime.state.segments import Segments
 from pagemind.runtime.state.tallies import Tallies
 from pagemind.runtime.state.turns import Turns
@@ -46,7 +47,8 @@ class State:
         self.audit = Audit(self.database, clock)
         self.journal = Journal(self.database, clock)
         self.blocks = Blocks(self.database, clock)
-        self.passages = Passages(self.database, clock)
+        self.screen = Screen()  # by which the secrets of what is written are kept out
+        self.passages = Passages(self.database, clock, self.screen)
         self.pages = Pages(self.database, clock)
         self.pins = Pins(self.database, clock)
         self.documents = Documents(self.database, clock)
@@ -57,7 +59,7 @@ class State:
         self.links = Links(self.database, clock)
         self.entities = Entities(self.database, clock)
         self.facts = Facts(self.database)
-        self.changes = Changes(self.database, clock)
+        self.changes = Changes(self.database, clock, self.screen)
         self.segments = Segments(self.database, clock)
         self.items = Items(self.database)
         self.tallies = Tallies(self.database, clock)

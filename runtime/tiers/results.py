@@ -11,12 +11,14 @@ from datetime import tzinfo
 
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.services import Hit, SearchResult, validity_of
-from pagemind.runtime.settings import LINKED_TOKENS
+from pagemind.runtime.settings import LINKED_TOKENS, UNTRUSTED_LINE_CHARS
 from pagemind.runtime.shorten import shorten
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.tiers.recipe import spoken_date
 
 Count = Callable[[str], int]
 _HEAD_TOKENS = 32  # the first line, and the header of a group
+_FENCE_TOKENS = 20  # of a result that repeats what came from outside
 _MIN_TOKENS = 24  # a line cut shorter says nothing
 _LINKED_BUDGET = 2 * (LINKED_TOKENS + _HEAD_TOKENS)  # a line takes half of its budget
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|(?<=[。！？])|\n+")
@@ -67,6 +69,8 @@ def lay_out(
     lasts; what is linked to a hit comes last, in a part of the budget of its own. `total_name` says
     what was searched: "messages". Raises ToolFailed for a part that is not there.
     """
+    if any(map(_is_data, result.hits)):
+        budget_tokens -= _FENCE_TOKENS
     lines = [_line(hit, timezone, budget_tokens, count_tokens) for hit in result.hits]
     beside = [(hit, _line(hit, timezone, _LINKED_BUDGET, count_tokens)) for hit in result.linked]
     needed = sum(_cost(line, count_tokens) for _, line in beside)
@@ -131,8 +135,9 @@ def _parts(lines: Sequence[str], budget: int, count: Count) -> list[list[int]]:
 
 
 def _cost(line: str, count: Count) -> int:
-    """Each line may need a header of its own: a part never comes out longer than planned."""
-    return count(line) + _HEAD_TOKENS // 2
+    """Each line may need a header of its own, and marks: a part never comes out longer than
+    planned."""
+    return count(line) + _HEAD_TOKENS // 2 + len(line) // UNTRUSTED_LINE_CHARS
 
 
 def _grouped(
@@ -166,13 +171,15 @@ def _line(hit: Hit, zone: tzinfo, budget: int, count: Count) -> str:
     if hit.tier == "recall":
         page = f" ({hit.page})" if hit.page else ""
         time = f" {local:%H:%M}" if local else ""
-        start = _one_line(f"{hit.id}{page}{time} {hit.speaker or hit.role}:")
+        origin = f" ({hit.origin})" if _is_data(hit) and hit.origin != hit.speaker else ""
+        start = _one_line(f"{hit.id}{page}{time} {hit.speaker or hit.role}{origin}:")
         if hit.in_context:
             return f"{start} [in context]"
     else:
         date = f" {local:%Y-%m-%d}" if local else ""
         tags = f" [{', '.join(hit.tags)}]" if hit.tags else ""
-        start = _one_line(f"{hit.id}{date}{tags}")
+        origin = f" ({hit.origin})" if _is_data(hit) else ""
+        start = _one_line(f"{hit.id}{date}{tags}{origin}")
     if hit.parts > 1:
         start += f" [piece {hit.part} of {hit.parts}]"
     if hit.under or hit.linked:
@@ -209,6 +216,11 @@ def _widened(line: str, hit: Hit, spare: int, count: Count) -> tuple[str, int]:
 
 def _sentences(text: str) -> list[str]:
     return [said for each in _SENTENCE.split(text) if (said := _one_line(each))]
+
+
+def _is_data(hit: Hit) -> bool:
+    """Whether it came from outside."""
+    return untrusted(hit.trust)
 
 
 def _one_line(text: str) -> str:

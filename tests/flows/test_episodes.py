@@ -159,7 +159,7 @@ def test_episodes_are_placed_before_an_event_where_the_definition_says_so(tmp_pa
         agent.send("Please send the heavy anchor to the island of Sark.")
         event = model.requests[-1].messages[-1].text
         assert "the ferry takes no parcels in winter" in event
-        assert '<data origin="tool"' in event
+        assert ' from="tool t1">\n' in event
 
 
 @pytest.mark.parametrize(
