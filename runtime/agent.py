@@ -50,6 +50,7 @@ from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.search import Search
 from pagemind.runtime.time_machine import TimeMachine
 from pagemind.runtime.trace import Observer, TraceEvent, ignore
+from pagemind.runtime.trusting import Trusted, Trusting
 from pagemind.runtime.turn import (
     TurnLimits,
     TurnResult,
@@ -84,6 +85,7 @@ class Agent:
         items: ItemStore,
         shared_blocks: SharedCopies,
         team: Teamwork,
+        trusting: Trusting,
         engine: Search,
         gists: GistWriter,
         sleep: Callable[[threading.RLock], SleepWorker],
@@ -103,6 +105,7 @@ class Agent:
         self._items = items
         self.shared_blocks = shared_blocks
         self.team = team
+        self.trusting = trusting
         self.engine = engine
         self._closed = closed
         self._lock = threading.RLock()
@@ -409,6 +412,19 @@ class Agent:
         """A person lets it go. Raises ToolFailed for what is not pinned."""
         with self._lock:
             return self.queue_manager.pinning.unpin(id)
+
+    def trust(self, *ids: str, distrust: bool = False) -> list[Trusted]:
+        """A person trusts messages (m42), records (a7), pages (p17) or blocks (block:human), or
+        does not any more; all that changed. Raises NotFound, UserError."""
+        with self._lock:
+            return self.trusted(self.trusting.find(ids, distrust=distrust))
+
+    def trusted(self, wanted: Sequence[Trusted]) -> list[Trusted]:
+        """As `trusting` has found it."""
+        with self._lock:
+            changed = self.trusting.say(wanted)
+            self.queue_manager.renew_trust()
+            return changed
 
     def restore_block(self, label: str, version: int) -> str:
         """A person takes an edit of core memory back; the value. Raises BlockNotFound, NotFound."""

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 
+from pagemind.runtime import retold
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.agent_archives import AgentArchives, SharedSearch
 from pagemind.runtime.agent_facts import AgentFacts
@@ -59,6 +61,7 @@ from pagemind.runtime.tiers.store import TierStore
 from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.tool import Tool, ToolContext
+from pagemind.runtime.trusting import Trusting
 from pagemind.runtime.turn import TurnLimits
 
 
@@ -348,6 +351,7 @@ def boot(
         items=records.items,
         shared_blocks=copies,
         team=team,
+        trusting=Trusting(state, partial(retold.around, state, count=counter.count)),
         engine=engine,
         gists=GistWriter(
             writer if improves else None,

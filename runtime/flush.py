@@ -4,6 +4,7 @@ flush() commits pages, summary, views and the new epoch in one transaction; main
 after the commit. begin_epoch() records that the head of the prompt changed without one.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -32,12 +33,15 @@ from pagemind.runtime.settings import (
     TABLE_LINE_TOKENS,
 )
 from pagemind.runtime.state.history import Epoch
+from pagemind.runtime.state.pages import Summary
 from pagemind.runtime.state.state import State
 from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.summarizer import Summarised, Summarizer
 from pagemind.runtime.trace import Observer, TraceEvent
 from pagemind.runtime.usual_words import UsualWords
 from pagemind.runtime.view import View
+
+UNTRUSTED_HEAD = "untrusted_head"  # of meta: up to which epoch the head came in a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,13 @@ class Flusher:
             held=held.seq if held else None,
         )
 
+    def head_trust(self, epoch: Epoch, summary: Summary | None) -> int:
+        """How far summary and page table of an epoch are trusted: what came in a file that is not,
+        and was not made anew since, as little as that."""
+        came = json.loads(self._state.database.meta(UNTRUSTED_HEAD, "{}"))
+        least = came["trust"] if came and epoch.epoch <= came["epoch"] else 100
+        return min(least, summary.trust if summary is not None and summary.text else 100)
+
     # --- flush --------------------------------------------------------------------------------
 
     def flush(
@@ -206,6 +217,7 @@ class Flusher:
                 context.pinned = pinned
                 if made is not None:
                     context.summary, context.table = made.text, table
+                    context.head_trust = self.head_trust(epoch, state.pages.summary(summary))
 
             state.database.after_commit(follow)
         for page in pages:
@@ -367,7 +379,8 @@ class Flusher:
         cancel: CancelToken | None,
     ) -> Summarised:
         made = self._summarizer.summarise(
-            self._context.summary,
+            # What is not trusted any more is not told again.
+            "" if untrusted(self._context.head_trust) else self._context.summary,
             [e.message for e in gone],
             pages,
             budget=budget,
@@ -380,7 +393,7 @@ class Flusher:
 
     def _summary_trust(self, gone: Sequence[Entry], before: int | None) -> int:
         """The least trust of what the summary was made from: what is untrusted is only counted."""
-        old = self._state.pages.summary(before)
+        old = None if untrusted(self._context.head_trust) else self._state.pages.summary(before)
         trusts = [e.message.provenance.trust for e in gone]
         read = [trust for trust in trusts if not untrusted(trust)]
         return min([*read, old.trust if old is not None else 100])

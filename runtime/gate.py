@@ -187,7 +187,7 @@ class Gate:
         them."""
         context = self._context
         if self._terms.aside == "never" or untrusted(
-            min(context.pinned.trust, context.core_trust())
+            min(context.pinned.trust, context.core_trust(), context.head_trust)
         ):
             return False
         held = [context.held] if context.held is not None else []

@@ -44,6 +44,7 @@ class MainContext:
     tools: tuple[ToolSchema, ...]
     counter: TokenCounter
     summary: str = ""
+    head_trust: int = 100  # the least of what summary and table were made of
     table: str = ""
     pinned: Pinned = field(default_factory=Pinned)
     queue: FifoQueue = field(default_factory=FifoQueue)
@@ -140,11 +141,12 @@ class MainContext:
 
     def min_trust(self) -> int:
         """The lowest trust of any text in the window. Summary and page table are made only from
-        what is trusted."""
+        what is trusted, unless it is trusted no more since."""
         entries = [*self.queue, *([self.held] if self.held else [])]
         resident = min((e.message.provenance.trust for e in entries if e.tells), default=100)
         prefetched = self.prefetch.trust if self.prefetch else 100
-        return min(resident, prefetched, self.pinned.trust, self.core_trust())
+        head = self.head_trust if self.summary or self.table else 100
+        return min(resident, prefetched, self.pinned.trust, self.core_trust(), head)
 
     def said_in(self, turn: int) -> tuple[str, ...]:
         """The short ids of what stands here of a turn, the event among them."""

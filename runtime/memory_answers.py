@@ -46,6 +46,7 @@ def blocks_json(reader: AgentReader, count: Callable[[str], int]) -> Items:
                 "version": block.version,
                 "updated_at": rfc3339(newest.at),
                 "author": newest.author,
+                "trust": reader.state.blocks.trust_of(block.label),
                 "shared": shared.name_of(block.label) if block.label in shared else None,
             }
         )
@@ -196,6 +197,7 @@ def page_json(page: Page, marks: PageMarks) -> dict[str, Any]:
         "tokens": page.tokens,
         "gist": page.gist,
         "keywords": list(page.keywords),
+        "trust": page.trust,
         "heat": page.heat,
         "parent": f"d{page.parent}" if page.parent else None,
         "pinned": not page.level and page.number in marks.pinned,
@@ -214,6 +216,7 @@ def segments_json(state: State, now: datetime, *, hidden: bool = False) -> Items
             "id": each.short_id,
             "gist": each.gist,
             "keywords": list(each.keywords),
+            "trust": each.trust,
             "pages": [f"p{number}" for number in pages],
             "new": max(0, each.length - each.promoted_length),
             "visits": each.visits,

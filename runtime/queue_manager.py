@@ -122,6 +122,7 @@ class QueueManager:
             context.core.show(state.blocks.at(state.history.shown_blocks(epoch)))
         summary = state.pages.summary(epoch.summary)
         context.summary = summary.text if summary else ""
+        context.head_trust = self._flusher.head_trust(epoch, summary)
         context.table = state.history.text(epoch.table_sha256)
         context.pinned = self.pinning.of_epoch(epoch)
         first = min(epoch.queue_start, epoch.held or epoch.queue_start)
@@ -141,6 +142,21 @@ class QueueManager:
         self._context.prefetch = None
         self.load()
         self._written()
+
+    def renew_trust(self) -> None:
+        """After a person has said how far something is trusted."""
+        context, state = self._context, self._state
+        resident = [*context.queue, *([context.held] if context.held is not None else [])]
+        known = state.journal.get([entry.seq for entry in resident])
+        for entry in resident:
+            trusted = replace(entry, message=known[entry.seq])
+            if entry.seq in context.queue:
+                context.queue.replace(trusted)
+            else:
+                context.held = trusted
+        if (epoch := state.history.epoch()) is not None:
+            context.pinned = self.pinning.of_epoch(epoch)
+            context.head_trust = self._flusher.head_trust(epoch, state.pages.summary(epoch.summary))
 
     def grow_tree(self) -> None:
         """Close directories that are missing, in an agent that may be written to."""

@@ -140,6 +140,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "conversation": hit.conversation,
         "origin": hit.origin,
         "source": hit.source,
+        "trust": hit.trust,
         "text": hit.text,
         "said_at": rfc3339(hit.said_at) if hit.said_at else None,
         "tags": list(hit.tags),

@@ -4,9 +4,11 @@ It holds the agent's lock from its making to close(), so that nobody runs the ag
 it writes is committed to the state database and on its way to LanceDB, as in a turn.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from pagemind.runtime import retold
 from pagemind.runtime.approvals import Approvals
 from pagemind.runtime.archives import Archives
 from pagemind.runtime.clock import Clock
@@ -30,6 +32,7 @@ from pagemind.runtime.tiers.write_back import WriteBack
 from pagemind.runtime.tiers_writer import TiersWriter
 from pagemind.runtime.time_machine import TimeMachine
 from pagemind.runtime.tokens import TokenCounter
+from pagemind.runtime.trusting import Trusted, Trusting
 
 
 class AgentWriter(AgentReader, TiersWriter):
@@ -122,6 +125,23 @@ class AgentWriter(AgentReader, TiersWriter):
     def _moved(self) -> None:
         self._queue_manager = None  # made anew when it is next asked for
         self._kick()
+
+    @property
+    def trusting(self) -> Trusting:
+        """Who says how far something is trusted: a person."""
+        return Trusting(self.state, partial(retold.around, self.state, count=self._counter.count))
+
+    def trust(self, *ids: str, distrust: bool = False) -> list[Trusted]:
+        """Trust messages (m42), records (a7), pages (p17) or blocks (block:human), or trust them no
+        more; all that changed, what rests on them among it. Raises NotFound, UserError."""
+        trusting = self.trusting
+        return self.trusted(trusting.find(ids, distrust=distrust))
+
+    def trusted(self, wanted: Sequence[Trusted]) -> list[Trusted]:
+        """As `trusting` has found it."""
+        changed = self.trusting.say(wanted)
+        self._moved()
+        return changed
 
     def restore_block(self, label: str, version: int) -> str:
         """Take edits of core memory back; the value. Raises BlockNotFound, NotFound."""

@@ -86,6 +86,8 @@ def past_json(
                 "seq": message.seq,
                 "role": message.role,
                 "speaker": message.speaker,
+                "origin": message.provenance.origin,
+                "trust": message.provenance.trust,
                 "text": message.text,
             }
             for message in found.shown

@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from pagemind.runtime.erasure import past_texts, retold
+from pagemind.runtime import retold
+from pagemind.runtime.erasure import past_texts
 from pagemind.runtime.erasure.block_lines import without
 from pagemind.runtime.erasure.plan import Counts, Plan, hashed
 from pagemind.runtime.erasure.records import keep_versions, take_out

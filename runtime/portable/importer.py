@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pagemind.runtime import retold
 from pagemind.runtime.acceptance import imported, reach_of, same_definition
 from pagemind.runtime.approvals import no_copy_waits
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.definition import AgentDefinition
 from pagemind.runtime.erasure.kept_out import keep_out
 from pagemind.runtime.errors import AgentExists, BadExport, PagemindError, StorageError, UserError
+from pagemind.runtime.flush import UNTRUSTED_HEAD
 from pagemind.runtime.function_executor import ONCE
 from pagemind.runtime.made_of import zone_of
 from pagemind.runtime.message import TRUST
@@ -38,6 +40,8 @@ from pagemind.runtime.portable.trust import lower
 from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.store import TIERS, TierStore
+from pagemind.runtime.tokens import TokenCounter
+from pagemind.runtime.trusting import TRUST_SINCE, UPTO
 from pagemind.runtime.written_path import expanded
 
 _TRUST = TRUST["import"]
@@ -206,10 +210,31 @@ class _Import:
             records=state.passages.count(),
         )
         if lowered := lower(database, untrusted=self._untrusted):
-            why = "as asked" if self._untrusted else "they were higher than their origin allows"
+            why = (
+                "as asked"
+                if self._untrusted
+                else "a file does not say how far it is trusted; they were higher than their origin"
+                " allows"
+            )
             self._notes.append(f"trust of {lowered:,} rows was lowered: {why}")
         if left_out := keep_out(state, self._home.denied):
             self._notes.append(left_out)
+        database.set_meta(TRUST_SINCE, str(state.journal.last_seq))
+        if self._untrusted:
+            self._tell_anew(state)
+
+    @staticmethod
+    def _tell_anew(state: State) -> None:
+        """Nothing that a stranger's file says of pages stands in the window; and what came in it
+        can be told from what comes later."""
+        db = state.database
+        upto = {"messages": state.journal.last_seq, "records": state.passages.last_number}
+        db.set_meta(UPTO, json.dumps(upto))
+        if (epoch := state.history.epoch()) is not None:
+            head = {"epoch": epoch.epoch, "trust": TRUST["import"]}
+            db.set_meta(UNTRUSTED_HEAD, json.dumps(head))
+        rows = db.rows("SELECT number FROM pages WHERE kind = 'page' ORDER BY number")
+        retold.around(state, [row["number"] for row in rows], TokenCounter().count)
 
     def _note_reach(self) -> None:
         """What it may reach, which stays closed until a person has seen it."""

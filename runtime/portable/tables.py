@@ -63,10 +63,13 @@ META_LEFT_OUT = frozenset(
         "embedding",
         "erased",
         "imported",
+        "imported_upto",
         "mcp",
         "reembedding",
         "shared_blocks",
         "tiers",
+        "trust_since",
+        "untrusted_head",
         "writer_epoch",
     }
 )

@@ -1,6 +1,7 @@
 """Trust of what comes out of a file. A row keeps its origin, and never gets more trust than the
-runtime gives to that origin: a file cannot promote what it holds. Asked for, all of it is trusted
-no more than an import.
+runtime gives to that origin, nor than what stood before it in its turn: a file cannot promote what
+it holds. Asked for, all of it is trusted no more than an import, and the lines about pages are made
+anew out of what is trusted.
 """
 
 from pagemind.runtime.function_names import names
@@ -28,6 +29,14 @@ def lower(database: Database, *, untrusted: bool = False) -> int:
             )
         changed += database.number(f"SELECT count(*) FROM {table} WHERE trust > {most}")
         database.write(f"UPDATE {table} SET trust = {most} WHERE trust > {most}")
+    # What an agent says with something in view is no better than that.
+    seen = (
+        "(SELECT min(e.trust) FROM messages e WHERE e.turn = messages.turn AND e.seq < messages.seq"
+        " AND e.kind IN ('talk', 'observation'))"
+    )
+    above = f"role <> 'user' AND turn > 0 AND trust > {seen}"
+    changed += database.number(f"SELECT count(*) FROM messages WHERE {above}")
+    database.write(f"UPDATE messages SET trust = {seen} WHERE {above}")
     # A page is trusted as its least trusted message, a directory as its least trusted child.
     highest = database.number("SELECT max(level) FROM pages")
     for level in range(highest + 1):

@@ -165,7 +165,7 @@ class _Making:
 
     def _let_in(self, record: Passage) -> Passage:
         """A person says that what was put aside is true."""
-        self._state.passages.set_trust(record.number, max(TRUST.values()))
+        self._state.passages.set_trust(record.number, max(TRUST.values()), by=self._by)
         if record.kind == "fact":
             return self._book.approve(
                 record.number, author=self._by, reason=_reason(self._change)

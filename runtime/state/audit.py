@@ -45,6 +45,7 @@ OPS: Final[dict[str, str]] = {
     "linked": "two records were linked",
     "unlinked": "a link was taken away",
     "trust raised": "a person raised the trust of something",
+    "trust lowered": "a person does not trust something any more, or what rests on it",
     "call approved": "a person consented to a call",
     "call refused": "a person refused a call",
     "tools accepted": "a person accepted what an MCP server says of its tools",

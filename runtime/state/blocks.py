@@ -150,6 +150,16 @@ class Blocks:
         )
         return int(row["trust"]) if row is not None else 100
 
+    def set_trust(self, label: str, trust: int) -> None:
+        """Trust a block as it is now as far as a person says. What is less trusted now was so in
+        earlier versions that may still be shown."""
+        self._db.write(
+            "UPDATE block_versions SET trust = CASE WHEN version = (SELECT b.version FROM blocks b"
+            " WHERE b.label = block_versions.label) THEN ?1 ELSE min(trust, ?1) END"
+            " WHERE label = ?2",
+            (trust, label),
+        )
+
     def versions_before(self, seq: int) -> dict[str, int]:
         """The version of each block just before a message was given its seq; a block that came
         later is left out."""

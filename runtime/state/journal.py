@@ -99,6 +99,16 @@ class Journal:
                 )
         return stored, pause
 
+    def set_trust(self, seq: int, trust: int) -> None:
+        """Trust a message as far as a person says."""
+        with self._db.transaction():
+            self._db.write("UPDATE messages SET trust = ? WHERE seq = ?", (trust, seq))
+            self._db.write(
+                "INSERT OR REPLACE INTO outbox (tier, key, op) SELECT 'recall', seq, 'put' FROM"
+                " messages WHERE seq = ? AND kind IN ('talk', 'observation')",
+                (seq,),
+            )
+
     def _newest_row(self, sql: str) -> Row | None:
         """The first row that a query finds in a range of the current line, the newest first."""
         for span in self.lines.down(_ENDLESS):

@@ -323,6 +323,41 @@ class Pages:
         )
         return [(row["gist"], row["author"]) for row in rows]
 
+    # --- trust ------------------------------------------------------------------------------
+
+    def follow_trust(self, numbers: Sequence[int]) -> None:
+        """Pages are trusted as the least of their messages, and what holds them as the least of
+        its pages."""
+        db = self._db
+        with db.transaction():
+            for number in numbers:
+                db.write(
+                    "UPDATE pages SET trust = coalesce((SELECT min(m.trust) FROM messages m WHERE"
+                    " m.seq BETWEEN pages.first_seq AND pages.last_seq"
+                    " AND m.kind IN ('talk', 'observation')), 100)"
+                    " WHERE kind = 'page' AND number = ?",
+                    (number,),
+                )
+                self._requeue(number)
+            for level in range(1, db.number("SELECT max(level) FROM pages") + 1):
+                db.write(
+                    "UPDATE pages SET trust = coalesce((SELECT min(c.trust) FROM pages c WHERE"
+                    " c.parent = pages.number AND c.live), trust)"
+                    " WHERE kind = 'directory' AND level = ?",
+                    (level,),
+                )
+            db.write(
+                "UPDATE segments SET trust = coalesce((SELECT min(p.trust) FROM segment_pages s"
+                " JOIN pages p ON p.number = s.page WHERE p.kind = 'page'"
+                " AND s.segment = segments.number), trust)"
+            )
+
+    def distrust_summary(self, since: int, trust: int) -> None:
+        """Trust no more than this what was summarised of a message and of all that came after."""
+        self._db.write(
+            "UPDATE summaries SET trust = min(trust, ?) WHERE covers_last >= ?", (trust, since)
+        )
+
     # --- summaries ----------------------------------------------------------------------------
 
     def summarise(

@@ -247,9 +247,14 @@ class Passages:
             self._keep_version(changed, author, reason, seq, op)
         return changed
 
-    def set_trust(self, number: int, trust: int) -> None:
+    def set_trust(self, number: int, trust: int, *, by: str = "user") -> None:
         """Trust a record as far as a person says; no new version, since it says the same."""
         with self._db.transaction():
+            was = self._db.number("SELECT trust FROM passages WHERE number = ?", (number,))
+            if was == trust:
+                return
+            op = "trust raised" if trust > was else "trust lowered"
+            self._audit.add(op, f"a{number}", by=by, trust=trust, was=was)
             self._db.write("UPDATE passages SET trust = ? WHERE number = ?", (trust, number))
             self._db.write(
                 "INSERT OR REPLACE INTO outbox (tier, key, op) SELECT 'archival', number,"

@@ -77,6 +77,13 @@ class Segments:
                 )
         return self.get([number])[number]
 
+    def tell(self, number: int, gist: str, keywords: Sequence[str]) -> None:
+        """Another line and other keywords, of the same pages."""
+        self._db.write(
+            "UPDATE segments SET gist = ?, keywords = ? WHERE number = ?",
+            (gist, json.dumps(list(keywords), ensure_ascii=False), number),
+        )
+
     def visit(self, pages: Sequence[int]) -> None:
         """Pages were read or found: their segments are warmer, and in view again."""
         rows = self._db.rows_in("SELECT DISTINCT segment FROM segment_pages WHERE page", pages)

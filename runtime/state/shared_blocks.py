@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pagemind.runtime.clock import Clock, parse_rfc3339, rfc3339
 from pagemind.runtime.errors import NotFound, SharedBlockExists
-from pagemind.runtime.message import TRUST, Origin
+from pagemind.runtime.message import Origin
 from pagemind.runtime.naming import nearest
 from pagemind.runtime.state.audit_heads import HomeAudit
 from pagemind.runtime.state.blocks import BlockVersion
@@ -142,7 +142,7 @@ class SharedBlocks:
             f"block:{name}",
             version=version,
             by=author,
-            trust=TRUST[origin],
+            trust=trust,
             text=value,
         )
 

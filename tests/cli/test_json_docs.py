@@ -142,6 +142,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory rebuild": ["memory", "rebuild", "ada"],
         "memory compact": ["memory", "compact", "ada"],
         "memory review": ["memory", "review", "ada"],
+        "memory trust": ["memory", "trust", "ada", "m1", "--yes"],
         "memory why": ["memory", "why", "ada", "a1"],
         "memory revoke": ["memory", "revoke", "ada", "--source", "a1", "--dry-run"],
         "memory sleep": ["memory", "sleep", "ada"],

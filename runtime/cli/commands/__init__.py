@@ -11,6 +11,7 @@ from pagemind.runtime.cli.commands import (
     paging,
     remembering,
     talking,
+    vouching,
     window,
 )
 from pagemind.runtime.cli.commands.command import Command, Leave, Scene
@@ -29,7 +30,12 @@ def _quit(scene: Scene, rest: str) -> None:
 
 SECTIONS: dict[str, tuple[Command, ...]] = {
     "Talk": talking.COMMANDS,
-    "Memory": (*remembering.COMMANDS, *erasing.COMMANDS, *asking.COMMANDS),
+    "Memory": (
+        *remembering.COMMANDS,
+        *erasing.COMMANDS,
+        *asking.COMMANDS,
+        *vouching.COMMANDS,
+    ),
     "Going back": going_back.COMMANDS,
     "Pages": paging.COMMANDS,
     "The window": window.COMMANDS,

@@ -5,16 +5,18 @@ write better gists of pages later, in the idle, as of any page.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 
-from pagemind.runtime.gist import directory_gist, gist, keywords
+from pagemind.runtime.gist import directory_gist, gist, keywords, with_terms
 from pagemind.runtime.message import ERASED, Message
 from pagemind.runtime.page import Page
-from pagemind.runtime.settings import SUMMARY_TRUST
+from pagemind.runtime.settings import GIST_KEYWORDS, SUMMARY_TRUST
 from pagemind.runtime.state.database import Row
 from pagemind.runtime.state.lines import on_line
 from pagemind.runtime.state.pages import page_of
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.summarizer import deterministic
 from pagemind.runtime.usual_words import UsualWords
 
@@ -35,7 +37,8 @@ def pages(state: State, numbers: Sequence[int], count: Count) -> None:
             if message.kind not in ("notice", "reading")
         ]
         left = [message for message, _ in stored if not message.erased]
-        words = keywords([m.text for m in left if m.role != "tool"], rarity=usual.weight)
+        told = [m for m in left if m.role != "tool" and not untrusted(m.provenance.trust)]
+        words = keywords([m.text for m in told], rarity=usual.weight)
         line = gist(left, words, count) if left else ERASED
         tokens = sum(tokens for _, tokens in stored)
         # There is nothing that a model could tell better of what says nothing.
@@ -44,6 +47,27 @@ def pages(state: State, numbers: Sequence[int], count: Count) -> None:
         state.database.write(
             "INSERT OR REPLACE INTO outbox (tier, key, op) VALUES ('pages', ?, 'put')", (number,)
         )
+
+
+def around(state: State, numbers: Sequence[int], count: Count) -> None:
+    """Pages, and the directories and segments that they are in, after the trust of their messages
+    changed. Inside a transaction."""
+    pages(state, numbers, count)
+    above = state.database.rows(
+        "WITH RECURSIVE above(number) AS (SELECT parent FROM pages WHERE kind = 'page' AND number"
+        " IN (SELECT value FROM json_each(?)) UNION SELECT p.parent FROM pages p JOIN above a"
+        " ON p.kind = 'directory' AND p.number = a.number) SELECT number FROM above"
+        " WHERE number IS NOT NULL",
+        (json.dumps(list(numbers)),),
+    )
+    directories(state, [row["number"] for row in above], count)
+    for number in sorted(set(state.segments.of_pages(numbers).values())):
+        members = state.pages.get_all(state.segments.pages(number))
+        if members:
+            told = [members[each] for each in sorted(members)]
+            times = Counter(word for page in told for word in dict.fromkeys(page.keywords))
+            words = tuple(word for word, _ in times.most_common(GIST_KEYWORDS))
+            state.segments.tell(number, with_terms(told[0].gist, words, count), words)
 
 
 def _trust(messages: Sequence[Message]) -> int:
