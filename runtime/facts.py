@@ -3,6 +3,9 @@
 A fact has a subject, a relation, an object and a window in which it is true. Of a relation that
 holds one value at a time a new fact ends the one before, which stays with its window; only facts of
 the same subject, relation, scope and owner may do that to each other. Nothing is deleted.
+
+What is untrusted teaches no names: whom it is about is looked up, and made out once it is trusted.
+Where what is trusted says the same, it takes the place of what is not.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from pagemind.runtime.clock import Clock
-from pagemind.runtime.entity_names import is_first_person, plain
+from pagemind.runtime.entity_names import is_first_person, is_pronoun, plain
 from pagemind.runtime.entity_resolver import Asked, resolve
 from pagemind.runtime.errors import ToolFailed
 from pagemind.runtime.fact import (
@@ -34,6 +37,7 @@ from pagemind.runtime.relations import (
 )
 from pagemind.runtime.settings import PASSAGE_CHARS
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 
 _MODEL = Provenance("model", trust=TRUST["model"])
 
@@ -129,11 +133,12 @@ class FactBook:
         state, seq = self._state, self._state.journal.last_seq
         waits = provenance.status == "pending"
         with state.database.transaction():
-            of = None if waits else self._resolved("subject", subject, speaker, seq)
+            make = not untrusted(provenance.trust)
+            of = None if waits else self._resolved("subject", subject, speaker, seq, make)
             subject = self._called(subject, of)
             to = None
             if not waits and names_entity(name, object):
-                to = self._resolved("object", object, speaker, seq)
+                to = self._resolved("object", object, speaker, seq, make)
                 object = self._called(object, to)
             elif not object:
                 raise ToolFailed("object is empty; write what the subject is, has or does")
@@ -170,6 +175,8 @@ class FactBook:
                     raise ToolFailed("subject is empty; write a name")
                 same = state.passages.waiting(text, facets)
                 return FactAdded(same or self._insert(new, facets), same is None)
+            if of is None:
+                return FactAdded(self._insert(new, facets), True)  # nothing is known of anybody
             single = self.is_single(name)
             return self._add_single(new) if single else self._add_one_more(new)
 
@@ -237,9 +244,24 @@ class FactBook:
 
     # --- inside ---------------------------------------------------------------------------------
 
-    def _resolved(self, what: str, name: str, speaker: str, seq: int) -> int:
-        found = resolve(self._state, name, seq=seq, speaker=speaker, ask=self._ask)
-        if found is None:
+    def learn(self, number: int, *, author: str, reason: str = "trusted") -> None:
+        """Make out whom a fact is about that taught no names as long as it was not trusted."""
+        state, seq = self._state, self._state.journal.last_seq
+        with state.database.transaction():
+            found = state.passages.get([number])[number]
+            facets = self._known_by_name(found, seq)
+            if facets != found.facets:
+                self._placing.changed(found, facets, author, reason, seq)
+            if found.kind == "fact":
+                self._also_called(facets, seq)
+
+    def _resolved(
+        self, what: str, name: str, speaker: str, seq: int, make: bool = True
+    ) -> int | None:
+        """The entity; None where none may be made and none is known."""
+        ask = self._ask if make else None
+        found = resolve(self._state, name, seq=seq, speaker=speaker, make=make, ask=ask)
+        if found is None and (make or is_pronoun(name) or not plain(name)):
             raise ToolFailed(
                 f"{what} {name[:40]!r} names nobody; write a name, not a word that points back"
                 if name
@@ -255,13 +277,39 @@ class FactBook:
 
     def _add_one_more(self, new: "_New") -> FactAdded:
         """Of a relation that may have many values: none ends another."""
-        others = self._placing.rivals(new.facets)
+        others, outdone = self._rivals(new)
         now = self._now()
         for each in others:
             if same_object(each.facets, new.facets) and is_current(each, now):
                 return self._again(each, new)
         passage = self._insert(new, new.facets)
+        self._retire(outdone, passage, new)
         return FactAdded(passage, True, near=self._placing.near(new.facets, others))
+
+    def _rivals(self, new: "_New") -> tuple[list[Passage], list[Passage]]:
+        """The others of the matter, and those that say the same and are untrusted, as this is not:
+        they do not count as said."""
+        rivals, now = self._placing.rivals(new.facets), self._now()
+        outdone = [
+            each
+            for each in rivals
+            if not untrusted(new.provenance.trust)
+            and untrusted(each.provenance.trust)
+            and is_current(each, now)
+            and same_object(each.facets, new.facets)
+        ]
+        return [each for each in rivals if each not in outdone], outdone
+
+    def _retire(self, outdone: Sequence[Passage], by: Passage, new: "_New") -> None:
+        """What is known from a better source now; it can be restored."""
+        for each in outdone:
+            self._state.passages.set_status(
+                each.number,
+                "retired",
+                author=new.author,
+                reason=f"{by.short_id} says it, and is trusted",
+                seq=new.seq,
+            )
 
     def _again(self, found: Passage, new: "_New") -> FactAdded:
         """The same said again: its window may become wider at the beginning, or end."""
@@ -279,7 +327,7 @@ class FactBook:
         return FactAdded(found, False, closed)
 
     def _add_single(self, new: "_New") -> FactAdded:
-        others = self._placing.rivals(new.facets)
+        others, outdone = self._rivals(new)
         placed = self._placing.placed(new.facets, others)
         numbers = {each.number: each for each in others}
         touched = [numbers[number] for number in placed.windows]
@@ -293,6 +341,7 @@ class FactBook:
         if not may:
             return self._aside(new, touched)
         passage = self._insert(new, windowed(new.facets, placed.start, placed.end))
+        self._retire(outdone, passage, new)
         return self._placing.settle(passage.number, placed, others, new.author, True)
 
     def own_word(self, fact: Passage) -> bool:
@@ -337,7 +386,7 @@ class FactBook:
             facets=facets,
             reason=new.reason,
         )
-        if passage.provenance.status == "active":
+        if passage.provenance.status == "active" and not untrusted(passage.provenance.trust):
             self._also_called(facets, new.seq)
         return passage
 

@@ -169,16 +169,7 @@ class Quarantine:
                     number, "active", author=self._by, reason="approved", seq=seq
                 )
             if before < APPROVED:
-                now = state.passages.get([number])[number]
-                state.passages.set_trust(number, APPROVED)
-                state.audit.add(
-                    "trust raised",
-                    now.short_id,
-                    version=now.version,
-                    by=self._by,
-                    trust=APPROVED,
-                    before=before,
-                )
+                state.passages.set_trust(number, APPROVED, by=self._by)
         return self.find(number)
 
     def reject(self, number: int) -> Kept:

@@ -8,14 +8,12 @@ it can be made anew. What is not trusted any more takes with it all that rests o
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from pagemind.runtime.entity_resolver import resolve
 from pagemind.runtime.errors import NotFound, UserError
-from pagemind.runtime.fact import names_entity
+from pagemind.runtime.facts import FactBook
 from pagemind.runtime.message import TRUST, Message, Provenance
-from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import EXTRACT_TURNS
 from pagemind.runtime.state.lineage import How
 from pagemind.runtime.state.state import State
@@ -186,7 +184,7 @@ class Trusting:
             record = state.passages.get([int(each.id[1:])])[int(each.id[1:])]
             stands = record.provenance.status == "active" and not untrusted(each.now)
             if record.kind == "fact" and stands:
-                self._make_out(record, by)
+                FactBook(state).learn(record.number, author=by)
             return  # whoever writes a record writes its row
         state.audit.add(
             "trust raised" if each.now > each.was else "trust lowered",
@@ -195,20 +193,6 @@ class Trusting:
             trust=each.now,
             was=each.was,
         )
-
-    def _make_out(self, fact: Passage, by: str) -> None:
-        """Whom a fact is about that taught no names as long as it was not trusted."""
-        state, facets, seq = self._state, fact.facets, self._state.journal.last_seq
-        of, to = facets.subject_entity, facets.object_entity
-        if of is None:
-            of = resolve(state, facets.subject, seq=seq, speaker=facets.speaker)
-        if to is None and names_entity(facets.relation, facets.object):
-            to = resolve(state, facets.object, seq=seq, speaker=facets.speaker)
-        known = replace(facets, subject_entity=of, object_entity=to)
-        if known != facets:
-            state.passages.edit(
-                fact.number, None, facets=known, author=by, reason="trusted", seq=seq
-            )
 
     def _resting_on(self, lowered: Sequence[Trusted]) -> list[Trusted]:
         """What would be trusted more than that which it was made of: what came after in the same

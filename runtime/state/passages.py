@@ -250,11 +250,12 @@ class Passages:
     def set_trust(self, number: int, trust: int, *, by: str = "user") -> None:
         """Trust a record as far as a person says; no new version, since it says the same."""
         with self._db.transaction():
-            was = self._db.number("SELECT trust FROM passages WHERE number = ?", (number,))
-            if was == trust:
+            found = self.get([number]).get(number)
+            if found is None or found.provenance.trust == trust:
                 return
+            was = found.provenance.trust
             op = "trust raised" if trust > was else "trust lowered"
-            self._audit.add(op, f"a{number}", by=by, trust=trust, was=was)
+            self._audit.add(op, f"a{number}", version=found.version, by=by, trust=trust, was=was)
             self._db.write("UPDATE passages SET trust = ? WHERE number = ?", (trust, number))
             self._db.write(
                 "INSERT OR REPLACE INTO outbox (tier, key, op) SELECT 'archival', number,"

@@ -126,6 +126,31 @@ def test_an_untrusted_rival_settles_nothing(bed: Bed) -> None:
     assert [bed.record(n).standing for n in (1, 2, 3)] == ["past", "active", "active"]
 
 
+def test_untrusted_facts_teach_neither_names_nor_relations(bed: Bed) -> None:
+    """They wait, as what they say does: an alias would lead what is trusted elsewhere."""
+    FactBook(bed.state).add("Sam", "likes", "opera")
+    fact_of(bed, "Sam", "zebra_of", "Evelyn", 50)
+    fact_of(bed, "Sam", "called", "Evelyn", 50)
+    assert bed.state.entities.count() == 2  # Sam, opera
+    assert bed.state.entities.get([1])[1].names == ("Sam",)
+    assert bed.state.facts.relations() == ["likes"]
+    bed.turn("I live in Lisbon.")
+    worker = Worker()
+    bed.run(Extract(), worker.model)
+    assert not any("zebra" in prompt for prompt in worker.prompts)
+
+
+def test_what_a_person_says_takes_the_place_of_the_same_untrusted(bed: Bed) -> None:
+    """Of a relation with one value, and of one with several."""
+    book = FactBook(bed.state)
+    book.add("Sam", "likes", "opera")
+    for relation in ("lives_in", "likes"):
+        old = fact_of(bed, "Sam", relation, "Lisbon", 50)
+        new = book.add("Sam", relation, "Lisbon")
+        assert (new.new, new.passage.provenance.trust) == (True, 80)
+        assert bed.record(old.number).provenance.status == "retired"
+
+
 # --- episodes, digests ------------------------------------------------------------------------
 
 
