@@ -41,6 +41,7 @@ output_reserve: 128
 blocks:
   human: {value: "", limit: 300}
 tools: [core_append, core_rewrite, archival_insert, archival_edit]
+trust: {world: allow, archival: store}
 timezone: UTC
 """
 
