@@ -143,6 +143,7 @@ def boot(
         weights=definition.search.all_weights,
         ranking=definition.search.ranking,
         sight=sight,
+        per_source=definition.trust.per_source,
     )
 
     def written() -> None:

@@ -282,6 +282,10 @@ class AgentReader(TiersReader):
         return self.definition.search
 
     @property
+    def per_source(self) -> int:
+        return self.definition.trust.per_source
+
+    @property
     def zone(self) -> tzinfo:
         """The agent's time zone."""
         return zone_of(self.definition)

@@ -16,6 +16,7 @@ from pagemind.runtime.definition_parts import Searching
 from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.search_view import StateView
+from pagemind.runtime.settings import HITS_OF_ONE_SOURCE
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers.legs import Source
@@ -55,6 +56,11 @@ class TiersReader:
         return Searching()
 
     @property
+    def per_source(self) -> int:
+        """How many results of ten may be of one untrusted source."""
+        return HITS_OF_ONE_SOURCE
+
+    @property
     def search(self) -> Search:
         """The one search, the unwritten tail included."""
         store = self.store  # another one since a change of embedder
@@ -69,6 +75,7 @@ class TiersReader:
                 archives=self._sources,
                 weights=self.searching.all_weights,
                 ranking=self.searching.ranking,
+                per_source=self.per_source,
             )
         return self._engine
 

@@ -25,8 +25,8 @@ class TrustTerms(Section):
     asked at most `questions` times a turn; what comes after is refused.
 
     `aside`: when untrusted text of earlier turns leaves the window: when something is refused for
-    its sake, with each turn, or never. `secrets` in what is stored; `per_source`: so many results
-    of one untrusted source in a search at most.
+    its sake, with each turn, or never. `secrets` in what is stored; `per_source`: so many of ten
+    results of a search may be of one untrusted source, while there are others.
     """
 
     world: Decision = "ask"

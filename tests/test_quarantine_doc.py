@@ -27,6 +27,8 @@ def test_its_words_are_those_of_the_code() -> None:
     words = " ".join(DOC.split())
     assert settings.BURST == 5
     assert "Five records or more that say nearly the same" in words
+    assert f"per_source: {settings.HITS_OF_ONE_SOURCE}}}" in words
+    assert f"Of {'ten' if settings.HITS_SHARED == 10 else ''} results" in words
     stores = re.findall(r"`(trust: \{[^`]+\})`", words)
     assert [parse_definition(f"name: ada\n{each}").trust.archival for each in stores]
 

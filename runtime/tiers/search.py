@@ -12,21 +12,24 @@ from datetime import UTC, datetime, tzinfo
 
 from pagemind.runtime.clock import SystemClock
 from pagemind.runtime.fact import was_true
-from pagemind.runtime.message import clean_text
+from pagemind.runtime.message import TRUST, clean_text
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Hit, SearchFilters, SearchResult
 from pagemind.runtime.settings import (
+    HITS_OF_ONE_SOURCE,
     SEARCH_OVERFETCH,
     SEARCH_QUERY_CHARS,
     SEARCH_TAIL,
     SEARCH_WEIGHTS,
     SUCCESSION_LONGEST,
     SUCCESSION_LOOK,
+    SUMMARY_TRUST,
 )
 from pagemind.runtime.sight import EVERYTHING, Sight, visible
 from pagemind.runtime.tiers.composite import Ranking, ranking_of, reorder
+from pagemind.runtime.tiers.fair import crowded, fair
 from pagemind.runtime.tiers.hydrate import Ranked, hydrate, message_for
 from pagemind.runtime.tiers.legs import (
     FAILURES,
@@ -48,12 +51,14 @@ from pagemind.runtime.time_asked import NOW, TimeAsked, time_asked
 from pagemind.runtime.when import find_spans
 
 _ALL = SearchFilters()
+_TRUSTED = tuple(origin for origin, trust in TRUST.items() if trust >= SUMMARY_TRUST)
 
 
 class Search:
     """`embedder` is None for text only; `zone` is the agent's time zone; `now` says what "last
     week" in a query means; `archives` are searched with the passages; `sight` bounds which of them
-    may be seen, before anything is ranked."""
+    may be seen, before anything is ranked; `per_source`: how many of ten results may be of one
+    untrusted source, while there are others."""
 
     def __init__(
         self,
@@ -67,7 +72,9 @@ class Search:
         weights: Mapping[str, float] = SEARCH_WEIGHTS,
         ranking: str | None = None,
         sight: Sight = EVERYTHING,
+        per_source: int = HITS_OF_ONE_SOURCE,
     ) -> None:
+        self._per_source = per_source
         self._own = Source(store, view)
         self._sight = sight
         self._archives = archives
@@ -111,18 +118,8 @@ class Search:
         if narrowed is None:
             return SearchResult((), sum(totals))
         filters = narrowed
-        places = []
-        for source, total in zip(sources, totals, strict=True):
-            where = where_of(
-                _seen_at(source, filters),
-                tier,
-                speakers=speakers,
-                live=source.view.live(),
-                archive=source.archive,
-            )
-            if limit > 0 and where is not None:
-                without = () if source.archive else filters.without
-                places.append(Place.at(source, tier, where, self._zone, total, without))
+        counted = list(zip(sources, totals, strict=True)) if limit > 0 else []
+        places = self._places(tier, filters, counted, speakers)
         warnings = [
             f"more than {SEARCH_TAIL:,} changes wait to be written"
             for place in places
@@ -138,9 +135,42 @@ class Search:
             hits = self._composed(tier, ranked, chosen, limit, keep)
         else:
             hits = hydrate(tier, ranked, limit, keep)
+            if query is not None and crowded(hits, self._per_source):
+                wider = hydrate(tier, ranked, max(limit, SEARCH_OVERFETCH), keep)
+                hits = fair(wider, self._per_source)[:limit]
+                if crowded(hits, self._per_source) and not filters.origins:
+                    # So many of one source that nothing else was among the candidates.
+                    trusted = replace(filters, origins=_TRUSTED)
+                    others = self._places(tier, trusted, counted, speakers)
+                    found = hydrate(tier, self._best(tier, words, others, speakers)[0], limit, keep)
+                    known = {hit.id for hit in wider}
+                    both = [*wider, *(hit for hit in found if hit.id not in known)]
+                    hits = fair(both, self._per_source)[:limit]
         if query is not None:
             hits = self._in_time(tier, query, filters, hits, asked, sources, keep)[:limit]
         return SearchResult(tuple(hits), sum(totals), tuple(dict.fromkeys(warnings + more)))
+
+    def _places(
+        self,
+        tier: Tier,
+        filters: SearchFilters,
+        counted: Sequence[tuple[Source, int]],
+        speakers: Sequence[str],
+    ) -> list[Place]:
+        """Where to look, of each source and how much it holds."""
+        places = []
+        for source, total in counted:
+            where = where_of(
+                _seen_at(source, filters),
+                tier,
+                speakers=speakers,
+                live=source.view.live(),
+                archive=source.archive,
+            )
+            if where is not None:
+                without = () if source.archive else filters.without
+                places.append(Place.at(source, tier, where, self._zone, total, without))
+        return places
 
     def _time_asked(self, tier: Tier, query: str | None, filters: SearchFilters) -> TimeAsked:
         """The time that a question is about, where the filters do not say it."""
@@ -247,7 +277,8 @@ class Search:
         numbers = {int(hit.id[1:]): hit.id for hit in hits if not hit.archive}
         seen = self._own.view.accessed(tier, list(numbers))
         accessed = {numbers[number]: at for number, at in seen.items()}
-        return reorder(hits, chosen, self._local_now(), cosines=cosines, accessed=accessed)[:limit]
+        ordered = reorder(hits, chosen, self._local_now(), cosines=cosines, accessed=accessed)
+        return fair(ordered, self._per_source)[:limit]
 
     def _local_now(self) -> datetime:
         return self._now().astimezone(self._zone)
