@@ -145,7 +145,8 @@ def _provenance(state: State, id: str) -> tuple[str, int, str]:
         gone = made.status == "retired"
         return "retired" if gone else passage.standing, made.trust, made.origin
     if kind == "m" and (message := state.journal.get([key]).get(key)):
-        return message.provenance.status, message.provenance.trust, message.provenance.origin
+        standing = "erased" if message.erased else message.provenance.status
+        return standing, message.provenance.trust, message.provenance.origin
     if id.startswith("block:"):
         row = state.database.one(
             "SELECT origin, trust FROM block_versions WHERE label = ? ORDER BY version DESC",
