@@ -15,6 +15,7 @@ from typing import Any
 from pagemind.runtime.clock import parse_rfc3339
 from pagemind.runtime.erasure.outside import Beside, Outside
 from pagemind.runtime.erasure.plan import Counts, Plan, hashed
+from pagemind.runtime.erasure.scrub import counts_of
 from pagemind.runtime.erasure.telltales import TellTales, telltales
 from pagemind.runtime.erasure.texts import erased_texts, remaining_texts
 from pagemind.runtime.settings import DENIED_REPLY_CHARS
@@ -113,26 +114,11 @@ def prepare(
     outside = looked.look(since=_oldest(database, plan), turn_ids=_turn_ids(database, plan))
     return Prepared(
         plan=plan,
-        counts=_counts(database, plan),
+        counts=counts_of(state, plan),
         outside=replace(outside, archives=shared),
         tales=tuple(tales.stored()),
         denied=tuple(dict.fromkeys(_denied(home, state, plan))),
         unsure=tuple(unsure),
-    )
-
-
-def _counts(database: Database, plan: Plan) -> Counts:
-    sql = "SELECT kind, origin FROM passages WHERE number"
-    kinds = [
-        row["kind"] == "note" or row["origin"] == "document"
-        for row in database.rows_in(sql, plan.passages)
-    ]
-    return Counts(
-        messages=len(plan.messages),
-        passages=sum(kinds),
-        records=len(kinds) - sum(kinds),
-        pages=len(plan.pages) + len(plan.directories),
-        derived=len(plan.derived),
     )
 
 

@@ -20,7 +20,8 @@ def preview(state: State, plan: Plan) -> list[PreviewItem]:
 def _messages(state: State, plan: Plan) -> Iterator[PreviewItem]:
     for message in state.journal.get(plan.messages).values():
         if not message.erased:
-            said = told.of_message(message)
+            calls = "".join(f" [called {c.name}({c.arguments})]" for c in message.tool_calls)
+            said = f"{message.text}{calls}".strip()
             who = message.speaker or message.name or message.role
             yield PreviewItem("message", message.short_id, _ERASED, f"{who}: {said}")
 

@@ -47,11 +47,27 @@ def scrubbed(state: State, plan: Plan) -> Counts | None:
     return Counts.from_dict(stored["counts"]) if stored.get("plan") == plan.sha256 else None
 
 
-def _scrub(state: State, plan: Plan, counter: TokenCounter) -> Counts:
-    db = state.database
+def counts_of(state: State, plan: Plan) -> Counts:
+    """What a plan comes to, as long as it is not carried out."""
     there = [m for m in state.journal.get(plan.messages).values() if not m.erased]
-    records = list(state.passages.get(plan.passages).values())
+    records = state.passages.get(plan.passages).values()
     notes = sum(each.kind == "note" for each in records)
+    rest = (
+        *(plan.kept, plan.lines, plan.directories, plan.summaries, plan.segments),
+        *(plan.changes, plan.entities, plan.inbox, plan.texts),
+    )
+    return Counts(
+        messages=len(there),
+        passages=notes,
+        records=len(records) - notes,
+        pages=len(plan.pages),
+        derived=sum(map(len, rest)),
+    )
+
+
+def _scrub(state: State, plan: Plan, counter: TokenCounter) -> Counts:
+    db, done = state.database, counts_of(state, plan)
+    there = [m for m in state.journal.get(plan.messages).values() if not m.erased]
     bury(state, there, counter)
     close_turns(state, plan.turns, frozenset(plan.asked))
     keep_versions(state, plan.kept)
@@ -64,14 +80,7 @@ def _scrub(state: State, plan: Plan, counter: TokenCounter) -> Counts:
     retold.directories(state, plan.directories, counter.count)
     retold.summaries(state, plan.summaries, counter.count)
     past_texts.rewrite(state, plan, counter.count)
-    anew = (plan.directories, plan.summaries, plan.segments, plan.changes, plan.kept, plan.lines)
-    return Counts(
-        messages=len(there),
-        passages=notes,
-        records=len(records) - notes,
-        pages=len(plan.pages),
-        derived=sum(map(len, anew)) + len(plan.texts),
-    )
+    return done
 
 
 def _lineage(db: Database, plan: Plan) -> None:

@@ -48,7 +48,7 @@ def of(markers: dict[str, Counter[str]], person: str) -> set[str]:
 
 
 @settings(
-    max_examples=3,
+    max_examples=2,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
