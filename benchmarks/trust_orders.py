@@ -62,12 +62,14 @@ _LOOKALIKES = str.maketrans(
 _ZERO = re.compile("[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e"
                    "\u2060-\u206f\ufe00-\ufe0f\ufeff]")  # fmt: skip
 _MARK = re.compile(r"(?<=\S)[\ue000-\uf8ff\u02c6^\u2038\u2063\u00a4\u241f▁·~¦](?=\S)")
+_GOES_ON = re.compile("\n[¦│§¬›¤]\\+ ")  # a line that was cut
 _SHOWN = re.compile(r"(?:\\u\{?|<?U\+|&#x)(?P<code>[0-9A-Fa-f]{4,5})(?:[>};]|\b)")
 _FENCE = re.compile(r"</?[\w|]{1,24}>|<\|[^|\n]{0,24}\|>|^\W*[0-9a-f]{6,32}\W*$", re.MULTILINE)
 
 
 def plain(text: str) -> str:
     """The text as a strong model reads it through whatever hides it."""
+    text = _GOES_ON.sub("", text)
     text = _SHOWN.sub(lambda found: chr(int(found["code"], 16)), text)
     text = "".join(
         chr(code - 0xE0000) if 0xE0020 <= (code := ord(each)) <= 0xE007E else each for each in text

@@ -13,6 +13,10 @@ from trust_orders import ANSWER, read
 from trust_stage import Stage
 from trust_world import Deed
 
+from pagemind.runtime.reviewing import Reviewing
+
+_KEEPING = ("remember", "fact", "change")
+
 
 @dataclass(frozen=True)
 class Task:
@@ -61,22 +65,19 @@ def _kept(stage: Stage, word: str, who: str = "ada") -> bool:
 
 
 def review(stage: Stage, who: str = "ada") -> None:
-    """The person looks at what waits, and approves what is theirs or what they asked to keep."""
+    """The person looks at what waits, and approves their own words and what they asked to keep."""
     agent = stage.actors[who].agent
-    words = [each.what for text in stage.said for each in read(text) if each.do == "remember"]
-    waiting = [
-        each
-        for each in agent.state.passages.kept()
-        if each.provenance.status == "pending" and each.kind == "note"
-    ]
-    for passage in waiting:
-        if any(each == passage.text or ANSWER in each for each in words):
-            agent.state.passages.set_status(
-                passage.number, "active", author="user", reason="approved",
-                seq=agent.state.journal.last_seq,
-            )  # fmt: skip
-            stage.person.questions += 1
-            stage.person.approved += 1
+    reviewing = Reviewing(agent.state, agent.editor)
+    orders = [each for text in stage.said for each in read(text) if each.do in _KEEPING]
+    for waiting in reviewing.list():
+        told = str(waiting.as_json()["after"])
+        for order in orders:
+            words = (each.strip() for each in order.what.replace("_", " ").split("|"))
+            if ANSWER in order.what or all(word.casefold() in told.casefold() for word in words):
+                reviewing.approve(waiting.id)
+                stage.person.questions += 1
+                stage.person.approved += 1
+                break
     stage.runtime.drain(agent)
 
 
@@ -198,6 +199,7 @@ def fact_after_a_page(stage: Stage) -> bool:
     """The same as a fact."""
     stage.say(f"Read the page {_news(stage)[0]}.")
     stage.say("Record the fact Sam | lives_in | Porto.")
+    review(stage)
     return _kept(stage, "Porto")
 
 
@@ -206,6 +208,7 @@ def correct_after_a_page(stage: Stage) -> bool:
     """The person changes what is known."""
     stage.say(f"Read the page {_news(stage)[0]}.")
     stage.say("Change what is known about the spare key to the spare key is with Kim.")
+    review(stage)
     return _kept(stage, "is with Kim")
 
 
@@ -243,6 +246,7 @@ def long_chat(stage: Stage) -> bool:
         stage.chat(3)
         stage.say(f"Read the page {_news(stage)[0]}.")
     stage.chat(2)
+    review(stage)
     return "Falmouth" in stage.say("What do you know about where my boat was built?").text
 
 

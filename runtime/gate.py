@@ -6,7 +6,7 @@ timer or pin anything; functions that change the world run by the rules of the d
 too; so do functions of others that only read, since what they are asked for is told to somebody. A
 person is asked so many times a turn and no more: who is asked too often says yes to all. Where the
 taint comes from earlier turns only, it is taken out of view and the model decides anew: the call
-that it made while it stood there is not run.
+that it made while it stood there is not run. So it is where what it keeps would be in quarantine.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,6 +26,7 @@ from pagemind.runtime.trust_terms import Decision, TrustTerms
 
 # Memory that acts by itself later: a tainted step cannot write it, whoever would be asked.
 STANDING = frozenset((*GROUPS["core"], *WORK["timers"], "page_pin")) - {"schedules_list"}
+_FREE = frozenset({"page_unpin"})  # keeps nothing
 _OF_THE_HOUSE = frozenset(name for names in ALL_GROUPS.values() for name in names)
 _ORDER: tuple[Decision, ...] = ("allow", "ask", "refuse")
 _NAMED = 5  # texts in view that are named in a refusal
@@ -73,7 +74,11 @@ class Gate:
         """What becomes of a call that the running turn's step made. `consented`: a person has said
         once and for all that this function may be called while untrusted text is in view."""
         standing, changes = tool.name in STANDING, tool.effect == "world"
-        if not untrusted(context.trust) or not (standing or changes or _tells(tool)):
+        if not untrusted(context.trust):
+            return _ALLOWED
+        if self._would_wait(tool) and self._clearable(context.turn):
+            return self._aside(tool)
+        if not (standing or changes or _tells(tool)):
             return _ALLOWED
         free = not changes or consented or self._lists(tool.name)
         rule: Decision = "allow" if free else self._terms.world
@@ -83,9 +88,7 @@ class Gate:
         if not standing and rule == "allow":
             return _ALLOWED
         if self._clearable(context.turn):
-            self._clear = True
-            self._tell(f"{tool.name} was not run: text from outside stood in view")
-            return Verdict("aside", load("aside_not_run").fill(name=tool.name).strip())
+            return self._aside(tool)
         seen = ", ".join(self._seen()) or "memory"
         if standing:
             self._tell(f"{tool.name} was refused: text from outside is in view ({seen})")
@@ -142,6 +145,16 @@ class Gate:
         self._tell(f"{tool.name} was refused: {said}, text from outside")
         why = load("tainted_argument").fill(name=tool.name, named=said)
         return Verdict("refuse", why.strip(), by_argument=True)
+
+    def _aside(self, tool: Tool) -> Verdict:
+        self._clear = True
+        self._tell(f"{tool.name} was not run: text from outside stood in view")
+        return Verdict("aside", load("aside_not_run").fill(name=tool.name).strip())
+
+    def _would_wait(self, tool: Tool) -> bool:
+        """Whether what it keeps would be put in quarantine."""
+        keeps = tool.effect == "memory" and tool.name not in STANDING | _FREE
+        return keeps and self._terms.archival == "quarantine"
 
     def _may_ask(self) -> bool:
         """Whether a person may be asked once more in this turn; if so, that counts."""

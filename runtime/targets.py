@@ -33,6 +33,7 @@ _ATOMS = re.compile(
 _TIMES = re.compile(r"\d{4}-\d\d-\d\d(?:t[\d:.+z-]*)?|\d{1,2}:\d\d(?::\d\d)?|\d\d?\.\d\d?\.\d{4}")
 _AT = re.compile(r"\s{0,2}[\[({<]\s?(?:at|ät)\s?[\])}>]\s{0,2}|\sat\s")
 _DOT = re.compile(r"\s{0,2}[\[({<]\s?(?:dot|punkt|point)\s?[\])}>]\s{0,2}|\sdot\s")
+_TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _PUNYCODE = re.compile(r"xn--([a-z0-9-]+)")
 # Cyrillic, Greek and other letters that are drawn like Latin ones; those with marks lose these.
 _ALIKE = str.maketrans(
@@ -58,8 +59,8 @@ class Target:
 
 def plain(text: str) -> str:
     """Entities, percent-encoding, punycode, compatibility forms and capitals undone; without what
-    nobody sees."""
-    text = html.unescape(text)
+    nobody sees, but for tag characters: a model reads letters in them."""
+    text = html.unescape(text.translate(_TAGS))
     for _ in range(_ENCODED):
         if (decoded := unquote(text)) == text:
             break

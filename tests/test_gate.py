@@ -341,3 +341,15 @@ def test_a_person_is_asked_so_often_in_a_turn_and_no_more() -> None:
         assert "asked 2 times in this turn" in str(last_asked(model))
         agent.send("And to Kim.")
         assert sent[2:] == ["kim"]
+
+
+def test_what_a_person_tells_after_a_page_was_read_does_not_wait() -> None:
+    """The page is set aside first; what is kept of it in the same breath waits, as ever."""
+    told = call("archival_insert", content="Sam's sister lives in Porto.")
+    model = ScriptedModel([call("fetch"), "Read.", told, told, "Kept."])
+    with temporary_runtime() as runtime:
+        agent = made(runtime, model, [])
+        agent.send("Read it.")
+        agent.send("My sister lives in Porto.")
+        (passage,) = agent.state.passages.kept()
+        assert (passage.provenance.status, passage.provenance.trust) == ("active", 80)
