@@ -34,7 +34,7 @@ class TiersReader:
         self.folder = folder
         self._store: TierStore | None = None
         self._engine: Search | None = None
-        self.sight: Sight = EVERYTHING  # where what says no scope is put, and looked for
+        self.sight: Sight = EVERYTHING  # where what says no scope is put, and what is found
         self.state = self._open(clock)
 
     def _open(self, clock: Clock) -> State:
@@ -76,8 +76,14 @@ class TiersReader:
                 weights=self.searching.all_weights,
                 ranking=self.searching.ranking,
                 per_source=self.per_source,
+                sight=self.sight,
             )
         return self._engine
+
+    def look_as(self, sight: Sight) -> None:
+        """From now on it finds what somebody finds who sees so much."""
+        self.sight = sight
+        self._engine = None
 
     @property
     def store(self) -> TierStore:

@@ -1,5 +1,6 @@
-"""The functions that an agent's memory has for other agents. They read beside a turn that runs;
-what they insert waits in the inbox meanwhile. Answers are those of the command line (docs/json.md).
+"""The functions that an agent's memory has for other agents, within the agent's own scopes. They
+read beside a turn that runs; what they insert waits in the inbox meanwhile. Answers are those of
+the command line (docs/json.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -138,6 +139,7 @@ class MemoryFunctions:
 
         def answer(reader: AgentReader) -> Body:
             filters = replace(filters_of(given, self._now(reader)), viewer=ctx)
+            reader.look_as(_sight(reader, ctx))
             ranking_of(ranking)
             found = fenced(search(reader, tier, query, filters, ranking), fences_of(reader.state))
             return part_of(found, part, max_tokens, self._runtime.counter.count).as_json()
@@ -216,7 +218,7 @@ class MemoryFunctions:
                     archives,
                     count=count,
                     part_tokens=lambda: max_tokens,
-                    sight=Sight(viewer=ctx),
+                    sight=_sight(reader, ctx),
                     fences=fences_of(reader.state),
                 )
                 read = passages.look(id, part)
@@ -267,6 +269,7 @@ class MemoryFunctions:
                     )
                 return {**done.as_json(), "left": 0}
             except AgentInUse:
+                self._read(lambda reader: {"scope": _sight(reader, ctx).place(scope)})
                 done, items = read_passages(text, (), INBOX_PASSAGES + 1)
                 if len(items) > INBOX_PASSAGES:
                     raise
@@ -306,6 +309,12 @@ class MemoryFunctions:
         return self._runtime.clock.now().astimezone(reader.zone)
 
 
+def _sight(reader: AgentReader, client: str) -> Sight:
+    """What a program may see: no more than the agent whose memory it uses, and what it keeps to
+    itself. An id or a scope that it has guessed is no way around that."""
+    return reader.definition.sight().of_program(client)
+
+
 class _Into:
     """An agent at rest, as what the passages of another agent go into."""
 
@@ -313,6 +322,7 @@ class _Into:
         self._writer = writer
         writer.state.screen.rule = writer.definition.trust.secrets
         self._archival = writer.archival().for_agent(client)
+        self._archival.sight = _sight(writer, client)
 
     @property
     def state(self) -> State:
