@@ -129,7 +129,15 @@ def test_no_function_of_the_mcp_server(hidden: Hidden) -> None:
 TAKES: dict[str, str | list[Any] | None] = {
     **ARGUMENTS,
     **{"number": "number", "label": "block", "pattern": "namespace", "line": "line"},
-    **{"to": [133, 400], "version": [1], "call": ["c1"], "source": ["sensor"], "reason": ["x"]},
+    **{"to": [133, 400], "version": [1], "call": ["c1"], "source": "id", "reason": ["x"]},
+    **{
+        "*ids": "id",
+        "wanted": None,
+        "servers": None,
+        "distrust": None,
+        "dry_run": [True],
+        "fences": None,
+    },
     **{"filters": None, "name": "skill", "states": [("pending",)], "event": None, "change": None},
     **dict.fromkeys(("observer", "cancel", "consent", "on_rows", "images", "schema", "kept")),
     **dict.fromkeys(("refresh", "refresh_on_read", "keeping", "sight", "lock", "apply", "eager")),
@@ -145,6 +153,7 @@ NO_VERB = {
     "call": "the functions are above",
     "send_message_to, send_message_to_all": "a program lets it talk with whom it likes",
     "archival, archival_of, editor": "hand out what the functions work on",
+    "pages_in, trusted": "take what another of these gave",
     "seen": "takes a change that find() gave",
     "rebuild, reembed, carry_over": "take nothing that names anything",
 }
@@ -158,11 +167,10 @@ def methods(thing: object) -> Iterator[tuple[str, dict[str, Any], Callable[..., 
             continue
         takes: dict[str, Any] = {}
         for parameter in inspect.signature(method).parameters.values():
-            where = f"{type(thing).__name__}.{name}({parameter.name})"
-            assert parameter.name in TAKES, f"{where} has no line in TAKES"
-            what = TAKES[parameter.name]
-            if what is not None:
-                takes[parameter.name] = what
+            key = f"{'*' if parameter.kind is parameter.VAR_POSITIONAL else ''}{parameter.name}"
+            assert key in TAKES, f"{type(thing).__name__}.{name}({key}) has no line in TAKES"
+            if (what := TAKES[key]) is not None:
+                takes[key] = what
         if any(isinstance(what, str) for what in takes.values()):
             yield name, takes, method
 
@@ -182,7 +190,8 @@ def test_no_method_of_the_python_api(hidden: Hidden) -> None:
                     for value in every[key]:
                         given = {**{k: v[0] for k, v in every.items()}, key: value}
                         what = f"{type(thing).__name__}.{name}({given})"
-                        watch.run(what, partial(method, **given))
+                        several = [given.pop(k) for k in list(given) if k.startswith("*")]
+                        watch.run(what, partial(method, *several, **given))
 
     with runtime_at(hidden.home, SystemClock()) as runtime:
         agent = runtime.agent("ada", model=ScriptedModel(lambda request: "Yes."), create=False)
@@ -218,6 +227,8 @@ COMMANDS_OF_ADA: dict[str, tuple[str, ...]] = {
     "memory unpin": ("ada {id}",),
     "memory review": ("ada {id}", "ada {id} --approve", "ada {id} --reject", "ada {id} --undo"),
     "memory why": ("ada {id}",),
+    "memory trust": ("ada {id} --yes", "ada {block} --yes"),
+    "memory revoke": ("ada --source {id} --dry-run",),
     "memory restore": ("ada {id} 1", "ada {block} 1"),
     "agents show": ("ada", "ada --at {id}"),
     "agents history": ("ada --all",),
