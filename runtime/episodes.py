@@ -14,7 +14,7 @@ from typing import Final
 
 from pagemind.runtime.episode import Episode, Recalled, Result, episode_from, episode_of
 from pagemind.runtime.function_names import ECHOES, names
-from pagemind.runtime.message import TRUST, Message, Origin, Provenance, Status
+from pagemind.runtime.message import TRUST, Message, Origin, Provenance
 from pagemind.runtime.passage import Facets, Passage
 from pagemind.runtime.services import Recall, SearchFilters, SearchResult
 from pagemind.runtime.settings import (
@@ -152,15 +152,14 @@ def _tally(state: State, number: int, outcome: Result) -> None:
 
 
 def _provenance(made: Episode, messages: list[Message]) -> Provenance:
-    """As little to be trusted as the least of what it repeats: the event, the calls, errors. What
-    was done with something untrusted in view waits for a person, and is no example until then."""
+    """As little to be trusted as the least of what it repeats: the event, the calls, errors. It is
+    the runtime's own record, and shown as data; no model chose to keep it, so nobody reviews it."""
     said = [each for each in messages if each.role != "tool" or not each.ok]
     said = [each for each in said if each.kind != "notice"]
     trust = min(map(_trust, said), default=TRUST["runtime"])
     origin: Origin = "runtime" if trust >= SUMMARY_TRUST else "tool"
     sources = (f"t{made.turn}", *(each.short_id for each in said[:1]))
-    status: Status = "pending" if trust < SUMMARY_TRUST else "active"
-    return Provenance(origin, f"t{made.turn}", trust, status, sources)
+    return Provenance(origin, f"t{made.turn}", trust, sources=sources)
 
 
 def _trust(message: Message) -> int:

@@ -2,7 +2,8 @@
 
 Without a model the lesson is the error and what worked after it. A better line holds if it names
 nothing that the episode does not name; those of several episodes are asked for in one call, once.
-Those in which strangers' words stand keep the lesson that they have.
+Those in which strangers' words stand are asked about by themselves: their lessons are trusted as
+little as they are.
 """
 
 import contextlib
@@ -73,17 +74,19 @@ class EpisodesJob:
         context.written()
 
     def _without_lesson(self, context: SleepContext) -> list[tuple[Passage, Episode]]:
-        """Those that a model has not been asked about, the oldest first; none without a model."""
+        """Those that a model has not been asked about, the oldest first; none without a model. What
+        is trusted and what is not are never in one call."""
         if context.model is None:
             return []
         last = int(context.cursor("lessons") or 0)
         found: list[tuple[Passage, Episode]] = []
         for each in reversed(context.state.passages.newest(LESSONS_AT_ONCE * 8, kind="episode")):
             episode = episode_from(each.metadata)
-            strange = untrusted(each.provenance.trust)
-            if each.number > last and not strange and episode is not None and _teaches(episode):
+            if each.number > last and episode is not None and _teaches(episode):
                 found.append((each, episode))
-        return found[:LESSONS_AT_ONCE]
+        strange = [untrusted(each.provenance.trust) for each, _ in found]
+        alike = next((at for at, one in enumerate(strange) if one != strange[0]), len(found))
+        return found[: min(alike, LESSONS_AT_ONCE)]
 
     def _word(
         self,
