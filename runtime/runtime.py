@@ -54,6 +54,7 @@ from pagemind.runtime.settings import (
     home_path,
 )
 from pagemind.runtime.state.audit import NOTHING, Head
+from pagemind.runtime.state.database import peek
 from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.state.schedules import MadeBy, Schedules
 from pagemind.runtime.state.shared_blocks import SharedBlocks
@@ -171,6 +172,7 @@ class Runtime:
             try:
                 self._finish_erasing(registered)
                 self.home.find(name)  # it may have been deleted while we waited
+                self._keep_to(registered)
                 agent = self._open(registered, model, extra)
             except BaseException:
                 if made:  # nobody asked for an agent that cannot be opened
@@ -647,6 +649,17 @@ class Runtime:
             from pagemind.runtime.erasure.erasing import finish
 
             finish(self, registered)
+
+    def _keep_to(self, registered: Registered) -> None:
+        """Erase what is older than the agent's definition keeps (`keep:`)."""
+        stored = peek(
+            self.home.folder(registered.id) / "state.db",
+            "SELECT value FROM meta WHERE key = 'definition'",
+        )
+        if any('"keep"' in row["value"] for row in stored):
+            from pagemind.runtime.erasure.erasing import keep_to
+
+            keep_to(self, registered)
 
     def _writer(self, registered: Registered, folder: Path, lock: AgentLock) -> AgentWriter:
         try:

@@ -19,7 +19,7 @@ from pagemind.runtime.keeping import PLAIN, Keeping
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.reembed import Reembedded, reembed
-from pagemind.runtime.settings import WRITE_BACK_EXIT_SECONDS
+from pagemind.runtime.settings import TIER_LOCK_SECONDS, WRITE_BACK_EXIT_SECONDS
 from pagemind.runtime.sight import EVERYTHING, Sight
 from pagemind.runtime.state.audit import Head
 from pagemind.runtime.state.folders import FolderLock
@@ -189,7 +189,7 @@ class TiersWriter(TiersReader):
     @contextmanager
     def still(self) -> Iterator[None]:
         """Within it nothing is carried to the tiers, and no upkeep is done beside the caller's."""
-        self._write_back.unregister(self._key)
+        self._write_back.unregister(self._key, TIER_LOCK_SECONDS)
         try:
             yield
         finally:

@@ -37,7 +37,7 @@ def show(name: str, preview: "Preview", *, keep_files: bool) -> None:
     print(f"would go from {name}: {whole}")
     for what, number in preview.beside.items():
         stays = keep_files and what == "files"
-        print(f"  {'stay' if stays else 'and'}: {number:,} {what}")
+        print(f"  {'stay' if stays else 'and'}: {_so_many(number, what)}")
     if not keep_files:
         for path in preview.files[:ERASE_PREVIEW_LINES]:
             print(f"    {path}")
@@ -50,6 +50,14 @@ def show(name: str, preview: "Preview", *, keep_files: bool) -> None:
         )
         if (more := len(preview.items) - len(shown)) > 0:
             say(f"and {more:,} more")
+
+
+def _so_many(number: int, what: str) -> str:
+    """`1 file`, `2 events that wait`."""
+    noun, space, rest = what.partition(" ")
+    one = {"entries": "entry"}.get(noun, noun.removesuffix("s"))
+    rest = rest.replace("that wait", "that waits") if number == 1 else rest
+    return f"{number:,} {one if number == 1 else noun}{space}{rest}"
 
 
 def counted(counts: "Counts") -> str:
@@ -110,7 +118,7 @@ def tell(receipt: "Receipt", *, as_json: bool) -> int:
         return 0 if receipt.verified else 1
     print(f"erased from {receipt.agent}: {counted(receipt.erased)}")
     for what, number in receipt.beside.items():
-        print(f"  and {number:,} {what}")
+        print(f"  and {_so_many(number, what)}")
     looked = receipt.looked
     read = f"{looked['files']:,} files, {looked['rows']:,} rows, {size(looked['bytes'])}"
     if receipt.verified:

@@ -211,7 +211,7 @@ class Eraser:
             self._home.audit.add(
                 "erased",
                 self._agent.id,
-                by="user",
+                by=prepared.by,
                 erasure=erasure.id,
                 receipt=receipt.sha256,
                 verified=receipt.verified,

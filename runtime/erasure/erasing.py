@@ -22,6 +22,7 @@ from pagemind.runtime.erasure.plan import Counts, PreviewItem
 from pagemind.runtime.erasure.prepared import Prepared
 from pagemind.runtime.erasure.preview import preview as items_of
 from pagemind.runtime.erasure.receipt import Receipt
+from pagemind.runtime.erasure.retention import outdated
 from pagemind.runtime.erasure.seeds import seeds_of
 from pagemind.runtime.erasure.wanted import Wanted
 from pagemind.runtime.errors import AgentInUse, PagemindError
@@ -183,3 +184,20 @@ def finish(house: House, agent: Registered) -> None:
         if any(each.state == "scrub" for each in waiting):
             raise
         _log.warning("the erasure from %s is not finished yet: %s", agent.name, error.message)
+
+
+def keep_to(house: House, agent: Registered) -> Receipt | None:
+    """Erase what is older than the agent's definition keeps; the caller holds its lock. None where
+    nothing is due. What cannot be done now is tried again the next time."""
+    folder = house.home.folder(agent.id)
+    with house.writer_in(agent, folder) as writer:
+        due = outdated(writer.state, writer.definition.keep)
+        plan = plan_of(writer.state, due) if due is not None else None
+    if not plan:
+        return None
+    eraser = eraser_of(house, agent)
+    try:
+        return eraser.erase(eraser.prepare(plan, lambda text: False).saying(by="runtime"))
+    except PagemindError as error:
+        _log.warning("what %s no longer keeps is not erased yet: %s", agent.name, error.message)
+        return None

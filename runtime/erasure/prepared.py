@@ -41,6 +41,7 @@ class Prepared:
     denied: tuple[str, ...]
     unsure: tuple[str, ...] = ()
     keep_files: bool = False
+    by: str = "user"  # or the runtime, where a definition says how long it keeps
     purged_ns: int = 0
     holds: tuple[str, ...] = ()
     gone: int = 0  # files of a person
@@ -57,6 +58,7 @@ class Prepared:
                 "denied": self.denied,
                 "unsure": self.unsure,
                 "keep_files": self.keep_files,
+                "by": self.by,
                 "purged_ns": self.purged_ns,
                 "holds": self.holds,
                 "gone": self.gone,
@@ -78,6 +80,7 @@ class Prepared:
             denied=tuple(stored["denied"]),
             unsure=tuple(stored["unsure"]),
             keep_files=stored["keep_files"],
+            by=stored["by"],
             purged_ns=stored["purged_ns"],
             holds=tuple(stored["holds"]),
             gone=stored["gone"],

@@ -18,10 +18,12 @@ _WAYS = ("subject", "source", "before")
 
 def _erase(scene: Scene, rest: str) -> None:
     asked = _wanted(rest, scene.agent.state.clock.now().astimezone(scene.agent.zone))
-    scene.opening.at_rest(lambda runtime, name: _carry_out(scene, runtime, name, asked))
+    try:
+        scene.opening.at_rest(lambda runtime, name: _carry_out(scene, runtime, name, asked))
+    finally:
+        scene.agent = scene.opening.agent()
     if not scene.opening.runtime.home.exists(scene.agent.name):
         raise Leave
-    scene.agent = scene.opening.agent()
 
 
 def _carry_out(scene: Scene, runtime: "Runtime", name: str, asked: "Wanted") -> None:
@@ -35,7 +37,7 @@ def _carry_out(scene: Scene, runtime: "Runtime", name: str, asked: "Wanted") -> 
         answer = scene.ask(f"{erase_view.question_of(name, preview)} y/N: ")
         sure = answer.strip().lower() in ("y", "yes")
         if sure and erase_view.is_most(preview):
-            sure = scene.ask(f"type {name} to be sure: ").strip() == name
+            sure = scene.ask(f"sure? type {name}: ").strip() == name
         if not sure:
             print("nothing was erased")
             return
@@ -63,7 +65,7 @@ COMMANDS = (
     Command(
         "/erase",
         "WHAT",
-        "remove for good: m42 a7, subject NAME, source FILE, before TIME, all, or words",
+        "remove for good: m42 a7, subject NAME, all, or words",
         _erase,
         "passage",
     ),

@@ -1,0 +1,83 @@
+"""The process that is killed while it erases: a life of an agent (erasure_kit) is made, or what
+Dana said is erased from it.
+
+    python crash_eraser.py HOME live 0
+    python crash_eraser.py HOME POINT NTH
+
+At the NTH time that it passes POINT it kills itself.
+"""
+
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from erasure_kit import Life
+
+from pagemind.runtime.erasure import eraser
+from pagemind.runtime.erasure.receipt import Receipt
+from pagemind.runtime.state import database
+from pagemind.runtime.state.database import Database
+from pagemind.runtime.tiers import upkeep
+
+EVENTS = 8
+SEED = 5
+# The point and the passing: after the scrub's commit, within the purge of a table, when the receipt
+# is written.
+POINTS = (("commit", 4), ("optimize", 2), ("receipt", 1))
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Fuse:
+    """Burns down at the nth passing, and kills after what it is put on."""
+
+    def __init__(self, nth: int) -> None:
+        self.left = nth
+
+    def around(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        result = function(*arguments, **named)
+        self.left -= 1
+        if self.left == 0:
+            die()
+        return result
+
+    def put_on(self, owner: Any, name: str) -> None:
+        setattr(owner, name, partial(self.around, getattr(owner, name)))
+
+
+def put_fuse(point: str, fuse: Fuse) -> None:
+    class Mortal(sqlite3.Connection):
+        def execute(self, sql: str, *more: Any) -> Any:
+            run = super().execute
+            return fuse.around(run, sql, *more) if sql == "COMMIT" else run(sql, *more)
+
+    if point == "commit":
+        database.sqlite3.connect = partial(sqlite3.connect, factory=Mortal)  # type: ignore[assignment,attr-defined] # a class that is one
+    elif point in ("shred", "receipt"):
+        owner, name = {"shred": (Database, "shred"), "receipt": (Receipt, "write")}[point]
+        function = getattr(owner, name)
+        setattr(owner, name, lambda self, *more: fuse.around(function, self, *more))
+    else:
+        fuse.put_on(*{"purge": (eraser, "purge"), "optimize": (upkeep, "_optimize")}[point])
+
+
+def main(home: str, point: str, nth: str) -> None:
+    life = Life(Path(home), SEED)
+    if point == "live":
+        life.live(EVENTS)
+        return
+    with life.runtime() as runtime:
+        put_fuse(point, Fuse(int(nth)))
+        receipt = runtime.erase("ada", subject="Dana")
+        print(receipt.verified, receipt.found)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
