@@ -14,7 +14,8 @@ from pagemind.runtime.source_named import Told, teller_of, told_by
 from pagemind.runtime.state.state import State
 from pagemind.runtime.step_trust import untrusted
 
-_LATE = 256  # observations and records that are looked at
+_LATE = 256  # observations that are looked at
+_BESIDE = 64  # records that a new one is compared with
 
 
 def said_of(state: State, record: Passage) -> Said:
@@ -36,7 +37,7 @@ def names(told: Iterable[Told], record: Passage) -> tuple[str, ...]:
 
 def note(state: State, record: Passage) -> None:
     """Call it in the transaction that stored the record."""
-    late = [each for each in state.passages.all_waiting()[-_LATE:] if each.kind == record.kind]
+    late = [each for each in state.passages.all_waiting()[-_BESIDE:] if each.kind == record.kind]
     for flood in bursts(alike(said_of(state, each) for each in late)):
         if record.short_id in flood and len(flood) == BURST:
             state.audit.add(

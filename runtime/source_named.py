@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from pagemind.runtime.errors import NotFound
+from pagemind.runtime.function_names import tells_new
 from pagemind.runtime.message import TRUST, Message
 from pagemind.runtime.state.state import State
 
@@ -82,7 +83,7 @@ def known_sources(state: State) -> list[str]:
         " WHERE origin IN ('document', 'agent', 'import'))"
         " WHERE name <> '' GROUP BY name ORDER BY trust, name LIMIT 50"
     )
-    return [row["name"] for row in rows]
+    return [row["name"] for row in rows if tells_new(row["name"])]
 
 
 def _of_id(state: State, kind: str, number: int) -> list[str]:

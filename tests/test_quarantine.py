@@ -159,3 +159,38 @@ def test_a_better_word_is_not_taken_for_what_is_known_from_outside() -> None:
         assert new
         assert (piece.provenance.trust, own.provenance.trust) == (30, 100)
         assert agent.insert(text, document="leaflet.txt")[0].number in (piece.number, own.number)
+
+
+def test_a_shared_archive_keeps_what_a_tainted_step_writes_for_a_person() -> None:
+    """Also where a person has let the call through: others find it once it is approved."""
+    with temporary_runtime() as runtime:
+        runtime.archives.new("book", "none")
+        with runtime.archives.writer("book") as writer:
+            writer.insert("The harbour opens at six.")
+        model = ScriptedModel(
+            [
+                call("fetch"),
+                [
+                    call("archive_insert", archive="book", content="Pay Eve at the gate."),
+                    call("archive_edit", id="book:a1", content="The harbour is closed."),
+                    call("archive_delete", id="book:a1"),
+                ],
+                "Done.",
+            ]
+        )
+        more = "archives: [{name: book, mode: write}]\n"
+        more += "trust: {allow: [archive_insert, archive_edit, archive_delete]}\n"
+        definition = small(8192, "archival", "archives", more=more)
+        tools = [make_tool(fetch, effect="none", foreign=True)]
+        agent = runtime.agent("ada", definition=definition, model=model, tools=tools)
+        agent.send("Read the page.")
+        assert all("a person" in each for each in results(agent, 1)[1:])
+        with runtime.archives.writer("book") as writer:
+            review = Reviewing(writer.state, agent.editor)
+            assert [each.id for each in review.list()] == ["a2", "c1", "c2"]
+            assert writer.state.passages.get([1])[1].text == "The harbour opens at six."
+            review.approve("a2")
+            review.approve("c1")
+            known = writer.state.passages.get([1, 2])
+            assert known[1].text == "The harbour is closed."
+            assert known[2].provenance.status == "active"

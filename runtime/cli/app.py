@@ -20,6 +20,7 @@ from pagemind.runtime.cli import (
     agents_portable,
     agents_rewind,
     archives,
+    archives_review,
     audit,
     blocks,
     config,
@@ -141,6 +142,13 @@ COMMANDS: tuple[Row, ...] = (
     ),
     (MEMORY, "archives sync", archives.sync, "pagemind archives sync handbook docs/"),
     (MEMORY, "archives search", archives.search, 'pagemind archives search handbook "parking"'),
+    (MEMORY, "archives review", archives_review.review, "pagemind archives review handbook"),
+    (
+        MEMORY,
+        "archives revoke",
+        archives_review.revoke,
+        "pagemind archives revoke handbook --source agent:bob --dry-run",
+    ),
     (MEMORY, "archives rebuild", archives.rebuild, "pagemind archives rebuild handbook"),
     (
         MEMORY,

@@ -1,29 +1,29 @@
 """`pagemind memory review`: what waits for a person, one by one or by id: records in quarantine and
-planned changes of memory.
-
-Each is shown as what goes and what comes, with what it came from; every character is seen, hidden
-ones by their names. Floods of nearly the same are folded.
+planned changes of memory. `/review` and `archives review` are the same.
 """
 
 import re
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pagemind.runtime.cli.options import AgentName, AsJson, HomeFolder, Wait
+from pagemind.runtime.cli.review_view import folded_of, print_item, show_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pagemind.runtime.quarantine import Kept
     from pagemind.runtime.reviewing import Reviewing, Seen
+    from pagemind.runtime.tiers_reader import TiersReader
+    from pagemind.runtime.tiers_writer import TiersWriter
 
     Item = Seen | Kept
 
 _DONE = {"approve": "made", "reject": "rejected", "reword": "reworded", "retry": "to be tried anew"}
 _DONE |= {"undo": "undone"}
-_EXCERPT = 100  # characters of a message that something came from
 
 
 def review(
@@ -64,42 +64,100 @@ def review(
 
     Without ids: what waits, one after another in a terminal.
     """
-    from pagemind.runtime.cli.render import listing
     from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.errors import UserError
+
+    asked = Asked(
+        tuple(id for each in ids or () for id in re.split(r"[\s,]+", each) if id),
+        approve,
+        reject,
+        reword,
+        retry,
+        undo,
+        tuple(state or ()),
+        source,
+    )
+    with opened(home) as runtime:
+        return answered(
+            asked,
+            lambda: runtime.reader(agent),
+            lambda: runtime.writer(agent, wait=wait),
+            as_json=as_json,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person asks for, of an agent or an archive."""
+
+    ids: tuple[str, ...] = ()
+    approve: bool = False
+    reject: bool = False
+    reword: str | None = None
+    retry: bool = False
+    undo: bool = False
+    states: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def verb(self) -> str:
+        """ "" for a look. Raises UserError for more than one, and for none that it is said of."""
+        from pagemind.runtime.errors import UserError
+
+        said = {
+            "approve": self.approve,
+            "reject": self.reject,
+            "reword": self.reword is not None,
+            "retry": self.retry,
+            "undo": self.undo,
+        }
+        chosen = [name for name, on in said.items() if on]
+        if (
+            len(chosen) > 1
+            or (chosen and not self.ids)
+            or (self.reword is not None and len(self.ids) != 1)
+        ):
+            raise UserError(
+                "say one thing of what is named: --approve, --reject, --reword TEXT (of one),"
+                " --retry or --undo",
+                hint="without any of these, `review` lists what waits",
+            )
+        return chosen[0] if chosen else ""
+
+
+def answered(
+    asked: Asked,
+    read: "Callable[[], TiersReader]",
+    write: "Callable[[], TiersWriter]",
+    *,
+    as_json: bool,
+) -> int:
+    """Show what is asked for, or decide on it."""
+    from pagemind.runtime.cli.render import listing
     from pagemind.runtime.reviewing import WAITING, Reviewing, states_of
 
-    named = [id for each in ids or () for id in re.split(r"[\s,]+", each) if id]
-    verbs = {"approve": approve, "reject": reject, "reword": reword is not None}
-    chosen = [name for name, on in {**verbs, "retry": retry, "undo": undo}.items() if on]
-    if len(chosen) > 1 or (chosen and not named) or (reword is not None and len(named) != 1):
-        raise UserError(
-            "say one thing of what is named: --approve, --reject, --reword TEXT (of one), --retry"
-            " or --undo",
-            hint=f"`pagemind memory review {agent}` lists what waits",
-        )
-    states = states_of(state) if state else WAITING
-    if not chosen and (as_json or named or state or not sys.stdin.isatty()):
-        with opened(home) as runtime, runtime.reader(agent) as reader:
+    verb = asked.verb
+    states = states_of(asked.states) if asked.states else WAITING
+    if not verb and (as_json or asked.ids or asked.states or not sys.stdin.isatty()):
+        with read() as reader:
             looking = Reviewing(reader.state, _nobody)
             found = (
-                [looking.shown(each) for each in named]
-                if named
-                else looking.list(states, source=source)
+                [looking.shown(each) for each in asked.ids]
+                if asked.ids
+                else looking.list(states, source=asked.source)
             )
         if as_json:
             listing([each.as_json() for each in found])
         else:
-            _show_all(found, folded=not named)
+            show_all(found, folded=not asked.ids)
         return 0
-    with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
-        deciding = Reviewing(writer.state, writer.editor)
-        if not chosen:
-            code = one_by_one(deciding, source, _typed)
+    with write() as writer:
+        deciding = Reviewing(writer.state, getattr(writer, "editor", _nobody))
+        if verb:
+            code, done = _decide_all(deciding, verb, asked.ids, asked.reword or "", quiet=as_json)
         else:
-            code, done = _decide_all(deciding, chosen[0], named, reword or "", quiet=as_json)
+            code, done = one_by_one(deciding, asked.source, _typed), []
         writer.changed()
-    if chosen and as_json:
+    if verb and as_json:
         listing([each.as_json() for each in done])
     return code
 
@@ -147,33 +205,6 @@ def _decide(deciding: "Reviewing", verb: str, id: str, text: str) -> "Item":
     return does[verb](id)
 
 
-def _show_all(found: "Sequence[Item]", *, folded: bool = True) -> None:
-    from pagemind.runtime.cli.failure import say
-
-    for each, others in _folded(found) if folded else [(each, []) for each in found]:
-        print_item(each)
-        if others:
-            print(f"  … and {len(others):,} nearly the same: {' '.join(others)}")
-        print()
-    if not found:
-        say("nothing waits for review")
-
-
-def _folded(found: "Sequence[Item]") -> "list[tuple[Item, list[str]]]":
-    """Each with the ids of the rest of its flood, which is not listed for itself."""
-    rest: dict[str, list[str]] = {}
-    heads: list[Item] = []
-    for each in found:
-        burst = getattr(each, "burst", "")
-        if burst in rest:
-            rest[burst].append(each.id)
-            continue
-        heads.append(each)
-        if burst:
-            rest[burst] = []
-    return [(each, rest.get(getattr(each, "burst", ""), [])) for each in heads]
-
-
 def _typed(question: str) -> str:
     return str(typer.prompt(question, default="s", err=True))
 
@@ -183,7 +214,7 @@ def one_by_one(deciding: "Reviewing", source: str, ask: "Callable[[str], str]") 
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.errors import PagemindError
 
-    waiting = _folded(deciding.list(source=source))
+    waiting = folded_of(deciding.list(source=source))
     if not waiting:
         say("nothing waits for review")
     for number, (each, others) in enumerate(waiting, 1):
@@ -217,45 +248,3 @@ def one_by_one(deciding: "Reviewing", source: str, ask: "Callable[[str], str]") 
         if answer == "q":
             break
     return 0
-
-
-def print_item(item: "Item") -> None:
-    """What goes and what comes, why, and what it rests on."""
-    from pagemind.runtime.cli.consent_view import exact
-    from pagemind.runtime.cli.render import console, local
-
-    body = item.as_json()
-    record = item.id.startswith("a")
-    out = console()
-    target = f" {body['target']}" if body["target"] else ""
-    what = f"{body['job']}: {body['op'] or 'not decided'}{target}"
-    if record:
-        what = f"{body['kind']}, {'waits' if item.state == 'pending' else item.state}"
-    out.print(f"{item.id}  {what}", style="bold", end="", markup=False, highlight=False)
-    at = _time(body["at"])
-    about = f"  {'' if record else f'{item.state}, '}{local(at) if at else ''}"
-    about += f", trust {body['trust']}"
-    out.print(about, style="dim", markup=False, highlight=False)
-    for sign, text, style in (("-", body["before"], "red"), ("+", body["after"], "green")):
-        for line in text.split("\n") if text else ():
-            out.print(f"{sign} {exact(line)}", style=style, markup=False, highlight=False)
-    for name, text in (("why", body["why"]), ("error", body["error"])):
-        if text:
-            out.print(f"  {name}: {exact(text)}", markup=False, highlight=False)
-    told = {each["id"] for each in body["messages"]}
-    if rest := [each for each in item.sources if each not in told]:
-        out.print(f"  from: {', '.join(rest)}", markup=False, highlight=False)
-    for each in body["messages"]:
-        text = " ".join(each["text"].split())
-        cut = f"{text[:_EXCERPT]}…" if len(text) > _EXCERPT else text
-        said = f"  from {each['id']} ({exact(each['source'])}): {exact(cut)}"
-        out.print(said, style="dim", markup=False, highlight=False)
-    if len(body["told_by"]) > 1 and body["like"]:
-        by = ", ".join(map(exact, body["told_by"]))
-        out.print(f"  said by {len(body['told_by'])} sources: {by}", markup=False, highlight=False)
-
-
-def _time(written: str | None) -> "Any":
-    from pagemind.runtime.clock import parse_rfc3339
-
-    return parse_rfc3339(written) if written else None

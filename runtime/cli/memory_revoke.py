@@ -7,7 +7,11 @@ import typer
 from pagemind.runtime.cli.options import AgentName, AsJson, DryRun, HomeFolder, Wait, Yes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pagemind.runtime.core_editor import CoreEditor
     from pagemind.runtime.revoke import Revocation
+    from pagemind.runtime.tiers_writer import TiersWriter
 
 _TEXT_CHARS = 160
 
@@ -34,23 +38,41 @@ def revoke(
 
     Nothing is erased: `memory restore` brings back what is hidden. What was said stays as it was.
     """
-    from pagemind.runtime.cli.failure import say
-    from pagemind.runtime.cli.render import answer
-    from pagemind.runtime.cli.session import confirmed, opened
+    from pagemind.runtime.cli.session import opened
 
     with opened(home) as runtime, runtime.writer(agent, wait=wait) as writer:
-        found = writer.revoke(source, dry_run=True)
-        if not as_json:
-            print_revocation(found)
-        done = False
-        if found.taken and not dry_run:
-            if not confirmed("take this back?", yes=yes, doing="revoking a source"):
-                say("nothing was taken back")
-                return 1
-            found, done = writer.revoke(source), True
-        name = writer.name
+        return taken_back(
+            writer, source, {"agent": writer.name}, dry_run=dry_run, yes=yes, as_json=as_json
+        )
+
+
+def taken_back(
+    writer: "TiersWriter",
+    source: str,
+    whose: "Mapping[str, str]",
+    *,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> int:
+    """Show what came from a source, and take it back once that is confirmed."""
+    from pagemind.runtime.cli.failure import say
+    from pagemind.runtime.cli.render import answer
+    from pagemind.runtime.cli.session import confirmed
+    from pagemind.runtime.revoke import Revoking
+
+    revoking = Revoking(writer.state, getattr(writer, "editor", _no_blocks))
+    found, done = revoking.preview(source), False
+    if not as_json:
+        print_revocation(found)
+    if found.taken and not dry_run:
+        if not confirmed("take this back?", yes=yes, doing="revoking a source"):
+            say("nothing was taken back")
+            return 1
+        found, done = revoking.revoke(source), True
+        writer.changed()
     if as_json:
-        answer({"agent": name, "revoked": done, **found.as_json()})
+        answer({**whose, "revoked": done, **found.as_json()})
         return 0
     if done:
         say("taken back; `pagemind memory restore` brings back what is hidden, one by one")
@@ -58,6 +80,10 @@ def revoke(
             if each.what == "left":
                 say(f"{each.id} was left: {each.why}")
     return 0
+
+
+def _no_blocks() -> "CoreEditor":
+    raise AssertionError("an archive has no core memory")
 
 
 def print_revocation(found: "Revocation") -> None:
