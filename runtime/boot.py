@@ -387,6 +387,7 @@ def boot(
             *shared.warnings(),
             *(servers.notes() if servers is not None else ()),
             *_closed_note(name, definition),
+            *gate.missing([schema.name for schema in schemas]),
         ],
         closed=let_go,
     )

@@ -47,9 +47,9 @@ from pagemind.runtime.definition_parts import (
     read_sleep,
 )
 from pagemind.runtime.errors import DefinitionError, TemplateError, UnknownDefinition
-from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, expand
+from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, STANDING, expand, names
 from pagemind.runtime.interpolation import resolve_all
-from pagemind.runtime.mcp_use import ServerUse, read_servers
+from pagemind.runtime.mcp_use import ServerUse, read_servers, server_of
 from pagemind.runtime.memory_bounds import (
     Duration,
     Forgetting,
@@ -404,6 +404,7 @@ class AgentDefinition(Section):
                     "no archive may be written to: archives: [{name: handbook, mode: write}]",
                 )
         yield from self._faults_of_memory()
+        yield from self._faults_of_trust()
         labels: dict[str, str] = {}
         for label, name in self.shared_blocks.items():
             if labels.setdefault(name, label) != label:
@@ -434,6 +435,25 @@ class AgentDefinition(Section):
                 close = get_close_matches(name, used, n=1)
                 nearest = f"; did you mean {close[0]!r}?" if close else "; take it out"
                 yield ("vars", name), f"no prompt of this definition uses it{nearest}"
+
+    def _faults_of_trust(self) -> Iterator[Fault]:
+        """Functions under `allow` that the agent has not. A name of its own may be that of one that
+        a program gives it: whether there is one is seen when it is opened."""
+        own = [use.name.rpartition(":")[2] for use in self._uses]
+        servers = [server.name for server in self._servers]
+        groups = [group for group, inside in self._groups.items() if set(inside) & set(own)]
+        known = [*own, *groups, *servers]
+        written = self.raw.get("trust")
+        listed = isinstance(written, dict) and isinstance(written.get("allow"), list)
+        for at, name in enumerate(self.trust.allow):
+            path = ("trust", "allow", at) if listed else ("trust", "allow")
+            if name in STANDING:
+                yield path, f"{name} writes what acts later: nothing allows that then; take it out"
+            elif name not in known and server_of(name) not in servers:
+                close = get_close_matches(name, known, n=1)
+                if close or name in names(self._groups) or not name.isidentifier():
+                    nearest = f"; did you mean {close[0]!r}?" if close else ""
+                    yield path, f"this agent has no function {name!r}{nearest}"
 
     def _faults_of_memory(self) -> Iterator[Fault]:
         """What the declared kinds, or a profile that is not there, leave nothing of."""

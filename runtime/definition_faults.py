@@ -19,6 +19,11 @@ Fault = tuple[Path, str]
 
 _CARRIES_KEY = re.compile(r"authorization|api[-_]?key|token$|secret|password|cookie", re.I)
 
+_LEVELS = ("level", "trust", "default", "minimum", "min", "raise")
+_ONLY_A_PERSON = (
+    "no definition says how far something is trusted; only a person raises that:"
+    " `pagemind memory trust AGENT ID`. The section trust has rules: world, allow, arguments …"
+)
 _BOUNDS = {
     "greater_than": ("gt", "more than"),
     "greater_than_equal": ("ge", "at least"),
@@ -83,6 +88,8 @@ def from_validation(error: "ValidationError", root: "type[BaseModel]") -> list[F
 
 def _fault(finding: "ErrorDetails", path: Path, root: "type[BaseModel]") -> Fault:
     kind, context = finding["type"], finding.get("ctx", {})
+    if _raises_trust(path, kind):
+        return path, _ONLY_A_PERSON
     if kind == "extra_forbidden":
         keys = _keys_at(root, path[:-1])
         close = _nearest(str(path[-1]), keys)
@@ -100,6 +107,17 @@ def _fault(finding: "ErrorDetails", path: Path, root: "type[BaseModel]") -> Faul
     if kind in _WANTED:
         return path, f"{_WANTED[kind]}, not {_what(finding['input'])}"
     return path, finding["msg"][:1].lower() + finding["msg"][1:]
+
+
+def _raises_trust(path: Path, kind: str) -> bool:
+    """Whether it wants to say how far something is trusted."""
+    names = [step for step in path if isinstance(step, str)]
+    if not names:
+        return False
+    if kind != "extra_forbidden":
+        return names == ["trust"] and kind in ("model_type", "model_attributes_type")
+    within = names[0] == "trust" and names[-1] in _LEVELS
+    return within or names[-1] in ("trusted", "trust", "trust_level", "untrusted")
 
 
 def _what(value: object) -> str:

@@ -44,6 +44,8 @@ INWARD = frozenset({*GROUPS, "archives", "timers", "facts", "episodes", "skills"
 ECHOES: tuple[str, ...] = tuple(
     name for group in ("facts", "episodes", "store") for name in WORK.get(group, ())
 )
+# Memory that acts by itself later: a tainted step cannot write it, whoever would be asked.
+STANDING = frozenset((*GROUPS["core"], *WORK["timers"], "page_pin")) - {"schedules_list"}
 MCP = "mcp"  # the entry that names servers: their functions are known once they have said them
 BETWEEN = "__"  # a server's name and that of its tool
 WRITING = ("write_file", "edit_file")  # of the group files, where its option `write` allows it

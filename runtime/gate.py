@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pagemind.runtime.argument_provenance import Finding, InView, named_outside
-from pagemind.runtime.function_names import ALL_GROUPS, GROUPS, WORK, expand
+from pagemind.runtime.function_names import ALL_GROUPS, STANDING, expand
 from pagemind.runtime.in_view import Part, parts_in_view
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.mcp_use import server_of
@@ -24,8 +24,6 @@ from pagemind.runtime.template import load
 from pagemind.runtime.tool import Tool, ToolContext
 from pagemind.runtime.trust_terms import Decision, TrustTerms
 
-# Memory that acts by itself later: a tainted step cannot write it, whoever would be asked.
-STANDING = frozenset((*GROUPS["core"], *WORK["timers"], "page_pin")) - {"schedules_list"}
 _FREE = frozenset({"page_unpin"})  # keeps nothing
 _OF_THE_HOUSE = frozenset(name for names in ALL_GROUPS.values() for name in names)
 _ORDER: tuple[Decision, ...] = ("allow", "ask", "refuse")
@@ -128,6 +126,15 @@ class Gate:
         self._clear = False
         self._set_aside(whole_turn=False)
         return True
+
+    def missing(self, functions: Collection[str]) -> list[str]:
+        """What of the definition's `allow` is none of these functions, for the person."""
+        there = {*functions, *map(server_of, functions), *ALL_GROUPS}
+        return [
+            f"trust: {{allow: …}} names {name}, and there is no such function"
+            for name in self._terms.allow
+            if name not in there
+        ]
 
     def told(self) -> list[str]:
         """What a person should know of it since this was last asked."""

@@ -38,6 +38,7 @@ from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers_reader import TiersReader
 from pagemind.runtime.tokens import Calibration, TokenCounter, first_guess
 from pagemind.runtime.tool import ToolRegistry
+from pagemind.runtime.trust_view import TrustView, trust_view
 from pagemind.runtime.untrusted import OPEN, Fences
 
 
@@ -236,6 +237,10 @@ class AgentReader(TiersReader):
             window=self.window(),
             calibration=self.counted,
         )
+
+    def trust(self) -> TrustView:
+        """The rules, and what is untrusted in the window."""
+        return trust_view(self.state, self.context, self.definition.trust)
 
     # --- the tiers ------------------------------------------------------------------------------
 

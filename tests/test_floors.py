@@ -50,7 +50,7 @@ FLOORS: dict[int, str] = {
           mcp sleep background""",
     6: "tools",
     7: """fork portable inspector model_choice made_of own_window
-          record_services boot reader writer upgrade runtime evaluation past
+          record_services boot trust_view reader writer upgrade runtime evaluation past
           replay replayed_consent setup house together sharers tasks memory_answers search_answer
           reviewing quarantine revoke
           skill_answers awake http mcp_server erasure""",

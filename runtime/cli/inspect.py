@@ -1,5 +1,5 @@
-"""`pagemind inspect`: the window of an agent, section by section, the exact request, and a page of
-all that it remembers."""
+"""`pagemind inspect`: the window of an agent, section by section, the exact request, how far what
+stands in it is trusted, and a page of all that it remembers."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -27,10 +27,17 @@ def inspect(
             help="Write all of it to one page for a browser, which needs no network.",
         ),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="Show its rules of trust, and what of the window is untrusted."
+        ),
+    ] = False,
     as_json: AsJson = False,
     home: HomeFolder = None,
 ) -> None:
     """Show what fills an agent's window; works while another process runs it."""
+    from pagemind.runtime.cli import trust_picture
     from pagemind.runtime.cli.render import answer
     from pagemind.runtime.cli.session import opened
     from pagemind.runtime.cli.window_picture import picture
@@ -42,7 +49,12 @@ def inspect(
         page = _write_page(reader, html) if html is not None else None
         inspection = reader.inspect()
         asked = reader.request() if request else None
-    if as_json:
+        trusted = reader.trust() if trust else None
+    if trusted is not None and as_json:
+        answer(trusted.as_json())
+    elif trusted is not None:
+        trust_picture.picture(trusted, name=agent)
+    elif as_json:
         body = inspection.as_json()
         if asked is not None:
             body["request"] = request_json(asked)

@@ -82,6 +82,7 @@ def hold(section: str, answer: dict[str, Any], *, may_lack: str | tuple[str, ...
 # What an agent may have none of; for a diff see test_cli_past.py.
 _MAY_LACK: dict[str, str | tuple[str, ...]] = {
     "inspect": ("hot[]", "evicted_next.groups[]"),
+    "inspect --trust": ("untrusted[]", "aside[]", "refused[]", "blocks[]"),
     "agents diff": ("blocks[]", "passages.edited[]", "passages.retired[]"),
 }
 
@@ -132,6 +133,7 @@ def test_every_answer_is_as_documented(full: Cli) -> None:
         "memory skills": ["memory", "skills", "ada"],
         "memory pin": ["memory", "pin", "ada", "m1"],
         "inspect": ["inspect", "ada"],
+        "inspect --trust": ["inspect", "ada", "--trust"],
         "models list": ["models", "list"],
         "models path": ["models", "path"],
         "usage": ["usage"],
