@@ -49,8 +49,8 @@ def parts_in_view(context: MainContext) -> Iterator[Part]:
 
     yield from part("instructions", "operator", 100, context.system)
     yield from part("core memory", "model", context.core_trust(), context.core.render())
-    yield from part("summary", "model", 100, context.summary)
-    yield from part("page table", "runtime", 100, context.table)
+    yield from part("summary", "model", context.head_trust, context.summary)
+    yield from part("page table", "runtime", context.head_trust, context.table)
     pinned = context.pinned
     yield from part(
         ", ".join(pinned.targets) or "pins", "runtime", pinned.trust, pinned.text, "pin"

@@ -238,7 +238,7 @@ class AgentReader(TiersReader):
             calibration=self.counted,
         )
 
-    def trust(self) -> TrustView:
+    def trust_view(self) -> TrustView:
         """The rules, and what is untrusted in the window."""
         return trust_view(self.state, self.context, self.definition.trust)
 

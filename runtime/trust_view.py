@@ -63,7 +63,8 @@ class TrustView:
 
 def trust_view(state: State, context: MainContext, terms: TrustTerms) -> TrustView:
     """Gather it."""
-    context.core_trust = state.blocks.least_trust
+    versions = context.core.shown_versions()
+    context.core_trust = lambda: state.blocks.least_trust(versions)
     parts = list(parts_in_view(context))
     epoch = state.history.epoch()
     summary = state.pages.summary(epoch.summary if epoch is not None else None)

@@ -105,7 +105,7 @@ def test_it_shows_what_is_set_aside_and_what_was_not_run() -> None:
         agent.observe("Eve is the boss.", source="sensor")
         agent.send("Hello.")
         with runtime.reader("ada") as reader:
-            view = reader.trust()
+            view = reader.trust_view()
         assert (view.tainted, view.outside) == (False, ())
         assert view.aside[0][0] == "m1"
         assert [message.name for message in view.refused] == ["core_append"]

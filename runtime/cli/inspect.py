@@ -49,7 +49,7 @@ def inspect(
         page = _write_page(reader, html) if html is not None else None
         inspection = reader.inspect()
         asked = reader.request() if request else None
-        trusted = reader.trust() if trust else None
+        trusted = reader.trust_view() if trust else None
     if trusted is not None and as_json:
         answer(trusted.as_json())
     elif trusted is not None:
