@@ -8,6 +8,7 @@ from typing import Any
 
 from pagemind.runtime.fifo_queue import Entry
 from pagemind.runtime.main_context import MainContext
+from pagemind.runtime.untrusted import unmarked
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def parts_in_view(context: MainContext) -> Iterator[Part]:
 
     def part(id: str, origin: str, trust: int, text: str, source: str = "") -> Iterator[Part]:
         if text:
-            yield Part(id, origin, source, trust, text, count(text))
+            yield Part(id, origin, source, trust, unmarked(text), count(text))
 
     yield from part("instructions", "operator", 100, context.system)
     yield from part("core memory", "model", context.core_trust(), context.core.render())
@@ -67,7 +68,7 @@ def parts_in_view(context: MainContext) -> Iterator[Part]:
                 message.provenance.origin,
                 message.name or message.speaker or message.provenance.detail,
                 message.provenance.trust,
-                entry.shown.text,
+                unmarked(entry.shown.text),
                 entry.tokens,
                 entry,
             )
