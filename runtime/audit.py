@@ -26,6 +26,13 @@ from pagemind.runtime.state.state import State
 
 RECEIPTS = "receipts"  # the folder of the home with what erasures have proved, a JSON file each
 Kind = Literal["home", "agent", "archive", "receipt"]
+# Rows that say how far a record is trusted from then on.
+_TRUSTED = frozenset(
+    [
+        *("inserted", "quarantined", "edited", "superseded", "retired", "restored", "released"),
+        *("taken back", "trust raised", "trust lowered"),
+    ]
+)
 _RECORD = re.compile(r"a(\d+)")
 
 
@@ -209,16 +216,14 @@ def _told_texts(database: Database, after: int, last: int) -> Iterator[Row]:
 
 
 def _raised(state: State) -> tuple[int, str] | None:
-    """The first record that is trusted more than any row says. What came out of a file since is
-    not told of record by record."""
+    """The first record that is trusted more than the newest row about it says. What came out of a
+    file since is not told of record by record."""
     most: dict[int, tuple[int, int]] = {}
     for row in state.audit.rows():
         if row.op == "imported":
             most.clear()
-        elif match := _RECORD.fullmatch(row.target):
-            number = int(match[1])
-            trust = max(row.trust, most.get(number, (0, 0))[1])
-            most[number] = (row.number, trust)
+        elif row.op in _TRUSTED and (match := _RECORD.fullmatch(row.target)):
+            most[int(match[1])] = (row.number, row.trust)
     sql = "SELECT number, trust FROM passages WHERE number"
     for each in state.database.rows_in(sql, sorted(most)):
         row_number, trust = most[each["number"]]

@@ -60,12 +60,13 @@ def show(
     with opened(home) as runtime:
         begun = _begun(since, runtime) if since is not None else None
         rows = runtime.audit.show(agent, since=begun, op=op)
+        names = {each.id: each.name for each in runtime.home.all()}
     if as_json:
         listing([each.as_json() for each in rows])
     elif not rows:
         say("no such rows" if since or op else "no rows yet")
     else:
-        _print_rows(rows)
+        _print_rows(rows, names)
 
 
 def _known(op: str) -> str:
@@ -117,7 +118,8 @@ def _print_verified(found: "list[Verified]") -> None:
             say(f"{each.kind} {visible(each.name)}:{row} {each.fault}")
 
 
-def _print_rows(rows: "list[AuditRow]") -> None:
+def _print_rows(rows: "list[AuditRow]", names: dict[str, str]) -> None:
+    """`names` of agents by their ids: where these stand, people see both."""
     from pagemind.runtime.cli.render import local, one_line, table
 
     table(
@@ -127,7 +129,7 @@ def _print_rows(rows: "list[AuditRow]") -> None:
                 each.number,
                 local(each.at),
                 each.op,
-                one_line(each.target) + (f"@{each.version}" if each.version else ""),
+                one_line(_target(each, names)),
                 one_line(each.by),
                 each.trust,
                 one_line(", ".join(f"{key} {value}" for key, value in each.detail.items())),
@@ -136,3 +138,9 @@ def _print_rows(rows: "list[AuditRow]") -> None:
         ],
         right="row trust",
     )
+
+
+def _target(row: "AuditRow", names: dict[str, str]) -> str:
+    if row.target in names:
+        return f"{names[row.target]} ({row.target})"
+    return f"{row.target}@{row.version}" if row.version else row.target

@@ -397,6 +397,7 @@ def _audited(runtime: "Runtime") -> Iterator[Finding]:
         if not each.read:
             continue  # `openable` says it
         row = f"row {each.row:,}: " if each.row else ""
+        row = f"{each.name}: " if each.kind == "receipt" else row
         yield Finding(
             each.name if each.kind == "agent" else "",
             "receipt" if each.kind == "receipt" else "audit log",
