@@ -11,7 +11,7 @@ from pagemind.runtime.approvals import WaitsForApproval
 from pagemind.runtime.background import Background
 from pagemind.runtime.cancel import CancelToken
 from pagemind.runtime.errand import Errand, Teamwork
-from pagemind.runtime.errors import Cancelled, IdTaken, ModelError, PagemindError
+from pagemind.runtime.errors import Cancelled, IdTaken, ModelError, PagemindError, UserError
 from pagemind.runtime.event import Event
 from pagemind.runtime.heartbeat import wants_heartbeat
 from pagemind.runtime.intake import message_of
@@ -152,6 +152,11 @@ class TurnRunner:
     ) -> TurnResult:
         """Take up a turn where it stopped; with `consent` to the call that waits in it."""
         event = self._state.journal.get([row.first_seq])[row.first_seq]
+        if event.erased:
+            raise UserError(
+                f"turn {row.turn} cannot be taken up: what it was asked was erased",
+                hint="say it anew, if it is still wanted",
+            )
         self.unclosed = True
         self._state.turns.reopen(row.turn)
         self._queue_manager.hold(event.seq)

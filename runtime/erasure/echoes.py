@@ -6,6 +6,7 @@ something that stays, which a person, a file or the world said, are no tell-tale
 evidence. Of what the agent itself said only identifiers tell: its phrases are its own.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from pagemind.runtime.erasure.named import seen
@@ -17,6 +18,9 @@ _MEANING = 3  # … if so many of them mean something
 _SHORTEST = 3  # words of a text that is told by all of them, if it has no more …
 _SHORT_MEANING = 2  # … and so many mean something
 _NAME = 4  # characters of a name or number that tells something
+_CODE = 5  # … with letters and digits
+_PHONE = 9  # digits with something between them: fewer are a date
+_AMOUNT = re.compile(r"\d[\d.,:]*[a-z°%€$£]{1,3}")  # 10:30am, 2.5km
 _TOGETHER = 2  # names: one alone is said of anything
 _DATES = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april june"
@@ -89,4 +93,15 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _is_identifier(name: str) -> bool:
-    return "@" in name or "://" in name or any(char.isdigit() for char in name)
+    """Whether it can only be one thing: an address, a code, a long number. Times, dates, amounts
+    and round numbers are said of anything."""
+    if "@" in name or "://" in name:
+        return True
+    digits = sum(char.isdigit() for char in name)
+    if not digits or _AMOUNT.fullmatch(name):
+        return False
+    if any(char.isalpha() for char in name):
+        return len(name) >= _CODE
+    if name.isdecimal():
+        return digits >= _NAME and not name.endswith("00")
+    return digits >= _PHONE

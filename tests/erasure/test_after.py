@@ -4,17 +4,20 @@ from pathlib import Path
 
 import pytest
 from erasure_kit import Life, scan
+from kernel_kit import agent_at, small
 from laws import holds
 
+from pagemind.runtime.clock import FrozenClock
 from pagemind.runtime.erasure.closure import plan_of
 from pagemind.runtime.erasure.scrub import scrub
 from pagemind.runtime.erasure.wanted import wanted
-from pagemind.runtime.errors import ToolFailed
+from pagemind.runtime.errors import ModelUnreachable, ToolFailed, UserError
 from pagemind.runtime.invariants import check_state, check_tiers
 from pagemind.runtime.lineage_walk import LineageWalk
 from pagemind.runtime.message import ERASED
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.state.state import State
+from pagemind.runtime.testing import ScriptedModel, call
 
 
 @pytest.fixture
@@ -79,6 +82,48 @@ def test_an_export_and_a_fork_are_whole(life: Life, tmp_path: Path) -> None:
                 assert any(m.erased and m.text == ERASED for m in messages)
                 agent.send("talk ROBIN0200", speaker="Robin")
             assert "DANA" not in str(scan(runtime.path(name)))
+
+
+def erase(folder: Path, **way: object) -> None:
+    """Of a closed agent."""
+    state = State(folder, FrozenClock())
+    scrub(state, plan_of(state, wanted(**way)))  # type: ignore[arg-type] # as the test says
+    assert not [f for f in check_state(state) if f.status == "wrong"]
+    state.close()
+
+
+def test_a_call_that_waits_for_consent_lapses(tmp_path: Path) -> None:
+    """Nobody can consent to what is not there any more; the agent goes on, and runs nothing."""
+    ran = tmp_path / "ran"
+    shell = small(4096, "{shell: {seconds: 5}}")
+    model = ScriptedModel([call("shell", command=f"touch {ran}"), "Well."], after="Well.")
+    with agent_at(tmp_path / "home", model, shell) as agent:
+        assert agent.send("Touch it for Dana.").stop_reason == "approval"
+        folder = agent.state.folder
+    erase(folder, query="touch it for dana")
+    with agent_at(tmp_path / "home", model) as agent:
+        assert agent.pending() is None
+        with pytest.raises(UserError, match="no call of ada waits"):
+            agent.approve()
+        with pytest.raises(UserError, match="was erased"):
+            agent.retry()
+        assert agent.send("Hello.").text == "Well."
+        holds(agent)
+    assert not ran.exists()
+
+
+def test_a_turn_that_failed_is_not_taken_up_again(tmp_path: Path) -> None:
+    """Its question is gone: it is asked anew, or not at all."""
+    model = ScriptedModel([ModelUnreachable("no line")], after="Well.")
+    with agent_at(tmp_path, model) as agent:
+        assert agent.send("Tell Dana.", id="one").stop_reason == "model_error"
+        folder = agent.state.folder
+    erase(folder, ids=["t1"])
+    with agent_at(tmp_path, model) as agent:
+        for again in (agent.retry, lambda: agent.send("Tell Dana.", id="one")):
+            with pytest.raises(UserError, match="was erased"):
+                again()
+        assert agent.send("Hello.").text == "Well."
 
 
 def test_no_lineage_leads_to_what_is_gone(life: Life) -> None:

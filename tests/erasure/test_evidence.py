@@ -265,4 +265,8 @@ def test_only_what_nobody_else_said_is_an_echo() -> None:
     assert "Hall Verne is large." not in echoes
     assert "Otto knows Ottilie." not in echoes
     assert "I shall gladly help you with anything else" not in echoes
+    for usual in ("10:30am", "2.5km", "2026-05-08", "3,000", "2000", "12:45"):
+        assert f"It is {usual}." not in Echoes([f"Dana said {usual}."])
+    for code in ("4471", "ab-123", "+351-912-345-678", "dana@example.org"):
+        assert f"It is {code}." in Echoes([f"Dana said {code}."])
     assert "thank you so much for your help" not in Echoes(["Thank you so much for your time!"])
