@@ -255,13 +255,13 @@ def test_only_what_nobody_else_said_is_an_echo() -> None:
     """Names and numbers by themselves, other words in runs."""
     echoes = Echoes(
         said=["My locker in Hall Verne has the code 4471, says Ottilie Brandt to everybody."],
-        made=["I have noted your locker and shall gladly help you with anything else: A-17."],
+        made=["I have noted your locker and shall gladly help you with anything else: A-1784."],
         staying=["The code of Hall Verne is easy. He says it to everybody."],
     )
     assert "It is 4471." in echoes
     assert "Is my locker in Hall Verne has the code?" in echoes
     assert "Ask Ms Ottilie Brandt." in echoes
-    assert "It was A-17." in echoes
+    assert "It was A-1784." in echoes
     assert "Hall Verne is large." not in echoes
     assert "Otto knows Ottilie." not in echoes
     assert "I shall gladly help you with anything else" not in echoes
