@@ -151,7 +151,9 @@ class Quarantine:
         already."""
         state = self._state
         with state.database.transaction():
-            found, before = self._waiting(number), self._trust_of(number)
+            found = self._waiting(number)
+            # First: what is untrusted would teach no names.
+            state.passages.set_trust(number, max(found.provenance.trust, APPROVED), by=self._by)
             if found.kind == "fact":
                 try:
                     FactBook(state).approve(number, author=self._by, reason="approved")
@@ -168,8 +170,6 @@ class Quarantine:
                 state.passages.set_status(
                     number, "active", author=self._by, reason="approved", seq=seq
                 )
-            if before < APPROVED:
-                state.passages.set_trust(number, APPROVED, by=self._by)
         return self.find(number)
 
     def reject(self, number: int) -> Kept:
@@ -233,9 +233,6 @@ class Quarantine:
                 hint="`memory review` lists what waits",
             )
         return found
-
-    def _trust_of(self, number: int) -> int:
-        return self._state.passages.get([number])[number].provenance.trust
 
     def _kept(self, record: Passage) -> Kept:
         told = tuple(told_by(self._state, record.provenance.sources))

@@ -148,6 +148,8 @@ class Reviewing:
             return Seen(change, str(before or ""), str(after or ""), told)
         before = self._before(change)
         after = "" if change.op == "delete" else str(_planned(change) or text)
+        if (ends := change.body.get("ends")) is not None and before:
+            after = f"{before} (until {ends or 'it is approved'})"
         return Seen(change, before, after, told)
 
     def _before(self, change: Change) -> str:
