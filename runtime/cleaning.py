@@ -4,8 +4,8 @@ clean() strips what nobody can see or shows its name, writes letters in disguise
 breaks what looks like a chat template, a role or a fence of ours with one backslash: `<|im_end|>`
 becomes `<\\|im_end|>`, which anybody can read and no template takes for its own. Ordinary text of
 any script stays as it was: the joiners of emoji, Persian and the Indian scripts, the punctuation
-of Chinese, fractions and powers. Cleaning twice changes nothing more. clean_name() does the same
-to a name, on one line and no longer than a name.
+of Chinese, fractions and powers. Cleaning twice changes nothing more. clean_line() does the
+same to what is to stand on one line, clean_name() to a name, which is no longer than a name.
 """
 
 import re
@@ -194,7 +194,12 @@ def clean(text: str) -> str:
     return _harmless(text)
 
 
+def clean_line(text: str) -> str:
+    """The same on one line, for a list of texts in which each has a number of its own."""
+    return " ".join(clean(text).split())
+
+
 def clean_name(text: str, chars: int = NAME_CHARS) -> str:
     """A name from outside (of a file, a sender, a function, a source) as one short line."""
-    line = " ".join(clean(text).split())
+    line = clean_line(text)
     return line if len(line) <= chars else f"{line[: chars - 1]}…"

@@ -121,6 +121,7 @@ class Recording:
                     {
                         "id": tool.name,
                         "effect": tool.effect,
+                        **({"foreign": True} if tool.foreign else {}),
                         "description": tool.description,
                         "parameters": tool.parameters,
                     }

@@ -403,6 +403,7 @@ class _Stage(Runtime):
             answered,
             dict(recorded["parameters"]),
             recorded["effect"],
+            foreign=recorded.get("foreign", False),
             arguments=_anything(),
         )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.cleaning import clean_line
 from pagemind.runtime.settings import CONSOLIDATE_REPLY_TOKENS, EXTRACT_TEXT_CHARS
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep import answer
@@ -109,4 +110,4 @@ def fits(context: SleepContext, asked: Sequence[Asking]) -> int:
 
 
 def _line(text: str, context: SleepContext) -> str:
-    return shorten(" ".join(text.split()), _TEXT_TOKENS, context.count)
+    return shorten(clean_line(text), _TEXT_TOKENS, context.count)

@@ -10,6 +10,7 @@ from datetime import tzinfo
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.cleaning import clean_line
 from pagemind.runtime.gist import holds, keywords, telling
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import (
@@ -91,7 +92,7 @@ def _plainly(context: SleepContext, cluster: Cluster) -> str:
 
 
 def _line(context: SleepContext, episode: Passage) -> str:
-    return shorten(" ".join(episode.text.split()), JOB_TEXT_TOKENS, context.count)
+    return shorten(clean_line(episode.text), JOB_TEXT_TOKENS, context.count)
 
 
 def _ends(cluster: Cluster) -> Cluster:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.cleaning import clean
 from pagemind.runtime.episode import Episode, cut, episode_from
 from pagemind.runtime.episodes import catch_up, write
 from pagemind.runtime.errors import RecordChanged
@@ -135,7 +136,7 @@ def _fitting(context: SleepContext, episodes: Sequence[Passage]) -> list[str]:
     shown: list[str] = []
     for each in episodes:
         left -= _TOKENS
-        text = f"{each.short_id}\n{each.text}"
+        text = f"{each.short_id}\n{clean(each.text)}"
         if not shown:
             text = shorten(text, max(_TOKENS, left), context.count)
         left -= context.count(text) + 2

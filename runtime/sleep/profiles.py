@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pagemind.runtime import profile_path
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.cleaning import clean_line
 from pagemind.runtime.core_memory import Block
 from pagemind.runtime.entity_names import is_first_person, plain
 from pagemind.runtime.errors import NotFound, PagemindError
@@ -180,7 +181,7 @@ def _prompt(
         for label, profile in profiles.items()
     )
     facts = "\n".join(
-        f"Fact {at}: {' '.join(str(each.body['text']).split())}" for at, each in enumerate(meant, 1)
+        f"Fact {at}: {clean_line(str(each.body['text']))}" for at, each in enumerate(meant, 1)
     )
     return load("profile_patch").fill(fence=marker(shown + facts), profiles=shown, facts=facts)
 

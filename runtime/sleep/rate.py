@@ -8,6 +8,7 @@ left alone.
 from typing import Any
 
 from pagemind.runtime.cancel import CancelToken
+from pagemind.runtime.cleaning import clean_line
 from pagemind.runtime.errors import RecordChanged
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.settings import (
@@ -99,7 +100,7 @@ def _fitting(context: SleepContext, records: list[Passage]) -> list[str]:
     left = context.room() - head - context.reply(JOB_REPLY_TOKENS)
     texts: list[str] = []
     for record in records:
-        text = shorten(" ".join(record.text.split()), JOB_TEXT_TOKENS, context.count)
+        text = shorten(clean_line(record.text), JOB_TEXT_TOKENS, context.count)
         left -= context.count(text) + 8
         if left < 0:
             break

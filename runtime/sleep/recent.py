@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from pagemind.runtime.cleaning import clean_line
 from pagemind.runtime.importance import importance_of
 from pagemind.runtime.message import Message
 from pagemind.runtime.passage import ORDINARY, Passage
@@ -34,7 +35,7 @@ class Memory:
     def line(self, context: SleepContext) -> str:
         """`2026-05-08 Sam: text`."""
         who = f" {self.speaker}:" if self.speaker else ""
-        said = shorten(" ".join(self.text.split()), JOB_TEXT_TOKENS, context.count)
+        said = shorten(clean_line(self.text), JOB_TEXT_TOKENS, context.count)
         return f"{_day(self.at, context.zone)}{who} {said}"
 
 
