@@ -53,7 +53,7 @@ from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.sleep.room import worker_of
 from pagemind.runtime.state.shared_blocks import SharedBlocks
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import StepTrust
+from pagemind.runtime.step_trust import StepTrust, untrusted
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.telling import Telling
 from pagemind.runtime.tiers.search import Search, TierSearch
@@ -106,6 +106,8 @@ def boot(
     context = MainContext(definition.instructions(protocol), core, schemas, counter)
     context.tools_cost = tools_cost(protocol)
     context.core_trust = lambda: state.blocks.least_trust(core.shown_versions())
+    if not guided:  # which reads its blocks one by one
+        context.core_apart = lambda: untrusted(context.core_trust())
     step_trust = StepTrust()
     context.cache_key = cache_key(agent_id)
     context.fences = fences_of(state)  # what is from outside stands in them

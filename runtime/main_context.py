@@ -51,6 +51,8 @@ class MainContext:
     held: Entry | None = None
     prefetch: Prefetched | None = None  # until the turn ends
     core_trust: Callable[[], int] = lambda: 100  # the least of the blocks as they are shown
+    # Whether core memory stands outside the system role: it may hold what strangers wrote.
+    core_apart: Callable[[], bool] = lambda: False
     cache_key: str = ""
     fences: Fences = OPEN  # what comes from outside stands in them
     tools_cost: int | None = None  # tokens of the functions where they are not sent as schemas
@@ -106,24 +108,26 @@ class MainContext:
 
     def render(self, max_tokens: int) -> ModelRequest:
         """The request of the next step. `max_tokens` is the room kept for the reply."""
-        messages: list[Message] = []
-        if head := self.head():
-            messages.append(
-                Message("user", (Text(head),), kind="notice", provenance=Provenance("runtime"))
-            )
+        core, head = self.core.render(), self.head()
+        apart = core if core and self.core_apart() else ""
+        messages = [
+            Message("user", (Text(text),), kind="notice", provenance=Provenance("runtime"))
+            for text in (apart, head)
+            if text
+        ]
+        heads = len(messages)
         if self.held is not None:
             messages.append(self._with_prefetch(self.held))
         messages.extend(self._with_prefetch(e) for e in self.queue if not e.view.hidden)
-        core = self.core.render()
         event = max((n for n, m in enumerate(messages) if _is_event(m)), default=0)
         return ModelRequest(
-            system=(self.system, core) if core else (self.system,),
+            system=(self.system, core) if core and not apart else (self.system,),
             messages=tuple(messages),
             tools=self.tools,
             max_tokens=max_tokens,
             # The head holds until the next flush. What stands before the event holds for longer
             # than the event, whose memories go with its turn.
-            stable=tuple(sorted({1 if head else 0, event} - {0})),
+            stable=tuple(sorted({heads, event} - {0})),
             cache_key=self.cache_key,
         )
 

@@ -51,6 +51,7 @@ class Mould:
     zone: str
     prompts: dict[str, str]
     cache_key: str
+    apart: bool = False  # core memory stood outside the system role
     fences: str = ""  # the secret of what fences texts from outside; "" of a time before it
 
     @property
@@ -71,6 +72,7 @@ class Mould:
                 "prompts": keep(_dumps(self.prompts)),
                 "cache_key": self.cache_key,
                 **({"fences": self.fences} if self.fences else {}),
+                **({"apart": True} if self.apart else {}),
             }
         )
 
@@ -88,6 +90,7 @@ class Mould:
             prompts=json.loads(kept(body["prompts"]) or "{}"),
             cache_key=body["cache_key"],
             fences=body.get("fences", ""),
+            apart=body.get("apart", False),
         )
 
 
@@ -132,6 +135,7 @@ class Moulding:
             self._zone,
             self._prompts,
             context.cache_key,
+            context.core_apart(),
             context.fences.key,
         )
 

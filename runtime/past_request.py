@@ -153,6 +153,7 @@ class PastRequests:
             tools_cost=mould.tools_cost,
             cache_key=mould.cache_key,
             fences=Fences(mould.fences),
+            core_apart=lambda: mould.apart,
         )
         summary = state.pages.summary(epoch.summary)
         context.summary = summary.text if summary else ""

@@ -33,6 +33,7 @@ from pagemind.runtime.settings import DEFAULT_WINDOW_TOKENS, PAGE_TOKENS, STATE_
 from pagemind.runtime.shared_copies import SharedCopies
 from pagemind.runtime.state.home import AgentLock, Registered
 from pagemind.runtime.state.shared_blocks import SharedBlocks
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.summarizer import Summarizer
 from pagemind.runtime.tiers.legs import Source
 from pagemind.runtime.tiers_reader import TiersReader
@@ -195,6 +196,9 @@ class AgentReader(TiersReader):
             tools_cost=tools_cost(self.protocol),
             fences=fences_of(state),
         )
+        context.core_trust = lambda: state.blocks.least_trust(context.core.shown_versions())
+        if self.protocol != "guided":
+            context.core_apart = lambda: untrusted(context.core_trust())
         factor = self.calibration
         spec = self.definition.pressure
         manager = QueueManager(

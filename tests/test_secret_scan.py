@@ -102,6 +102,7 @@ def test_what_a_model_stores_has_the_kind_in_its_place(tmp_path: Path) -> None:
     with agent_at(tmp_path, ScriptedModel(list(SCRIPT)), small(4096, *TOOLS)) as agent:
         agent.send(f"My deploy token is {TOKEN}")
         assert TOKEN not in written(agent)
+        assert "without the secret" in agent.state.journal.get([3])[3].text
         assert "The deploy token is [secret: github token]." in written(agent)
         assert agent.context.core.get("human").value == "Uses [secret: github token]."
         assert agent.state.journal.get([1])[1].text == f"My deploy token is {TOKEN}"

@@ -6,6 +6,7 @@ from typing import Any
 from pagemind.runtime.errors import BadArguments, UserError
 from pagemind.runtime.keeping import Keeping
 from pagemind.runtime.services import Held
+from pagemind.runtime.secret_scan import secrets_in
 from pagemind.runtime.settings import SEARCH_LIMIT
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.template import load
@@ -52,6 +53,8 @@ def archival_insert(
     if not new:
         return f"this text is stored already, as {passage.short_id}"
     lines = [f"stored as {passage.short_id}"]
+    if passage.text != text and secrets_in(text):
+        lines.append("without the secret in it, which memory does not keep")
     for each in close:
         like = "perhaps contradicts" if each.otherwise else "nearly the same as"
         lines.append(f"{like} {each.id}: {shorten(each.text, 40, count)}")
