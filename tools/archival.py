@@ -5,8 +5,8 @@ from typing import Any
 
 from pagemind.runtime.errors import BadArguments, UserError
 from pagemind.runtime.keeping import Keeping
-from pagemind.runtime.services import Held
 from pagemind.runtime.secret_scan import secrets_in
+from pagemind.runtime.services import Held
 from pagemind.runtime.settings import SEARCH_LIMIT
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.template import load
