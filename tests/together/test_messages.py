@@ -21,6 +21,7 @@ from pagemind.runtime.models.scripted_model import Answer
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import call
 from pagemind.runtime.together import post, seat
+from pagemind.runtime.untrusted import unmarked
 
 ALL = 'reach: ["*"]'
 
@@ -32,8 +33,8 @@ def agent(runtime: Runtime, name: str, *answers: Said, reach: str = ALL, **more:
 
 
 def result(of: Agent) -> str:
-    """What the model read last."""
-    return model_of(of).requests[-1].messages[-1].text
+    """What the model read last, without the marks of what others say."""
+    return unmarked(model_of(of).requests[-1].messages[-1].text)
 
 
 def test_an_agent_asks_another_and_reads_its_answer(tmp_path: Path) -> None:
