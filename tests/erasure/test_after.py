@@ -84,6 +84,26 @@ def test_an_export_and_a_fork_are_whole(life: Life, tmp_path: Path) -> None:
             assert "DANA" not in str(scan(runtime.path(name)))
 
 
+def test_the_time_machine_brings_nothing_back(life: Life) -> None:
+    """Neither what was taken back before, nor a rewind to before it was said, or after."""
+    model = life.model()
+    with life.runtime() as runtime:
+        agent = life.agent(runtime, model)
+        agent.bring_back()
+        holds(agent)
+        agent.send("talk ROBIN0300", speaker="Robin")
+        agent.rewind(6)
+        holds(agent)
+        agent.send("look the word ROBIN0301", speaker="Robin")
+        agent.flush()
+        agent.bring_back()
+        holds(agent)
+        agent.send("talk ROBIN0302", speaker="Robin")
+        assert "DANA" not in str(model.requests)
+        assert not [f for f in check_state(agent.state) if f.status == "wrong"]
+    assert "DANA" not in str(scan(life.folder))
+
+
 def erase(folder: Path, **way: object) -> None:
     """Of a closed agent."""
     state = State(folder, FrozenClock())
