@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import PropertyMock, patch
 
+from pagemind.runtime import gate
 from pagemind.runtime.function_names import tells_new
-from pagemind.runtime.gate import Gate, Verdict
+from pagemind.runtime.mcp.offered import ServerSeen
 from pagemind.runtime.message import TRUST, Message
 from pagemind.runtime.settings import OWN_RESULT_TRUST
 from pagemind.runtime.state.journal import Journal
 from pagemind.runtime.state.passages import Passages
 from pagemind.runtime.step_trust import StepTrust
+from pagemind.runtime.untrusted import Fences
 
 Patch = Callable[[], AbstractContextManager[Any]]
 
@@ -30,13 +32,26 @@ class Defence:
 
 
 @contextmanager
-def _no_gate() -> Iterator[None]:
-    """Every call is allowed, and core memory is open to tainted steps."""
-    allowed = Verdict("allow")
+def _open_memory() -> Iterator[None]:
+    """Core memory, timers and pins are open to tainted steps."""
     with (
-        patch.object(Gate, "verdict", lambda self, *given, **more: allowed),
+        patch.object(gate, "STANDING", frozenset()),
         patch.object(StepTrust, "tainted", PropertyMock(return_value=False)),
     ):
+        yield
+
+
+@contextmanager
+def _no_fences() -> Iterator[None]:
+    """Text from outside is shown as it is."""
+    with patch.object(Fences, "around", lambda self, id, text, source="": text):
+        yield
+
+
+@contextmanager
+def _all_accepted() -> Iterator[None]:
+    """What a server of functions says is shown as it says it."""
+    with patch.object(ServerSeen, "standing", lambda self, tool: "accepted"):
         yield
 
 
@@ -65,13 +80,18 @@ def _no_inheritance() -> Iterator[None]:
 
 DEFENCES = (
     Defence(
-        "gate", "patch: Gate.verdict allows, StepTrust.tainted is false", patches=(_no_gate,)
+        "gate", "world: allow; patch: core memory, timers and pins are open to tainted steps",
+        {"world": "allow"}, (_open_memory,),
     ),
     Defence("argument provenance", "arguments: allow", {"arguments": "allow"}),
     Defence("quarantine", "archival: store", {"archival": "store"}),
     Defence(
         "inheritance", "patch: own words, finds and records get the trust of their origin",
         patches=(_no_inheritance,),
+    ),
+    Defence("rendering", "patch: text from outside is shown as it is", patches=(_no_fences,)),
+    Defence(
+        "acceptance", "patch: what servers say of functions is accepted", patches=(_all_accepted,)
     ),
     Defence("setting aside", "aside: never", {"aside": "never"}),
     Defence("quota", "per_source: 1000", {"per_source": 1000}),
@@ -80,5 +100,5 @@ ALL_OFF = Defence(
     "all of them", "all of the above",
     {"world": "allow", "arguments": "allow", "archival": "store", "aside": "never",
      "per_source": 1000},
-    (_no_gate, _no_inheritance),
+    (_open_memory, _no_inheritance, _no_fences, _all_accepted),
 )  # fmt: skip

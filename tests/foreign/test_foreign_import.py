@@ -191,9 +191,17 @@ def test_what_was_imported_is_found_and_read(runtime: Runtime, tmp_path: Path) -
         page = reader.state.pages.get(int(re.sub(r"\D", "", str(hits[0].page))))
         assert page is not None
         assert f"{page.first_at:%Y-%m-%d}" == "2020-09-16"
-        assert page.gist.startswith("imported from")
-        gists = reader.search.search("pages", "K005005", SearchFilters(), 3).hits
-        assert gists
+        assert page.gist == "imported from an OpenAI-style chat"
+
+
+def test_no_word_of_a_file_stands_in_the_head(runtime: Runtime, tmp_path: Path) -> None:
+    """Neither in the summary nor in the page table: both count as trusted."""
+    runtime.import_chats(
+        kit.put(tmp_path / "x.json", [talk(n, 20) for n in range(8)]), name="ada", definition=PLAIN
+    )
+    with runtime.reader("ada") as reader:
+        assert "imported from" in reader.context.head()
+        assert not re.search(r"K00\d|lamps|crate", reader.context.head())
 
 
 def test_a_file_that_grew_adds_what_is_new(runtime: Runtime, tmp_path: Path) -> None:

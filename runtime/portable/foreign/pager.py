@@ -111,14 +111,14 @@ class Pager:
         all_of_it = [m for group in run for m in group.messages]
         messages = [m for m in all_of_it if m.kind in ("talk", "observation")]
         times = [m.said_at for m in messages or all_of_it if m.said_at is not None]
-        texts = [m.text for m in messages if m.role != "tool"]
+        # Nothing that a file says stands in the head of the prompt, not even a word of it.
+        told = [m for m in messages if m.provenance.trust >= SUMMARY_TRUST]
+        texts = [m.text for m in told if m.role != "tool"]
         words = keywords(texts, rarity=self._usual.weight)
         trust = min((m.provenance.trust for m in messages), default=100)
-        own = any(m.provenance.trust >= SUMMARY_TRUST for m in messages)
-        # Nothing that a file says is quoted in the head of the prompt, but for single words.
         line = (
             gist(messages, words, self._count)
-            if own or not messages
+            if told or not messages
             else with_terms(f"imported from {self._tool}", words, self._count)
         )
         return Page(
