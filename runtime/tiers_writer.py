@@ -13,9 +13,16 @@ from typing import Any
 from pagemind.runtime.archival_memory import ArchivalMemory
 from pagemind.runtime.clock import Clock
 from pagemind.runtime.dropped_plans import drop_plans
-from pagemind.runtime.errors import NotFound, PagemindError, SchemaTooNew, StorageError
+from pagemind.runtime.errors import (
+    NotFound,
+    PagemindError,
+    SchemaTooNew,
+    StorageError,
+    UserError,
+)
 from pagemind.runtime.item_store import ItemStore, Shelf
 from pagemind.runtime.keeping import PLAIN, Keeping
+from pagemind.runtime.message import Status
 from pagemind.runtime.model import Embedder
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.reembed import Reembedded, reembed
@@ -126,7 +133,8 @@ class TiersWriter(TiersReader):
 
     def restore_passage(self, number: int, version: int | None = None) -> Passage:
         """Give a passage the text of a version (None: the newest), and bring it back if it was
-        retired, let go cold or has expired."""
+        retired, let go cold or has expired; one that was rejected waits again. Raises NotFound,
+        UserError for one that waits."""
         passages = self.state.passages
         versions = passages.history(number)
         if not versions:
@@ -139,8 +147,16 @@ class TiersWriter(TiersReader):
                 hint=f"its versions are 1 to {len(versions)}",
             )
         why, seq = f"restored version {version}", self.state.journal.last_seq
+        let_in = passages.was_active(number)
+        if not let_in and passages.get([number])[number].provenance.status == "pending":
+            raise UserError(
+                f"a{number} waits for your decision, and was never active",
+                hint=f"`pagemind {self.commands} review {self.name} a{number} --approve`",
+            )
         with self.state.database.transaction():
-            passages.set_status(number, "active", author="user", reason=why, seq=seq)
+            # What was rejected waits again: coming back lets nothing in.
+            back: Status = "active" if let_in else "pending"
+            passages.set_status(number, back, author="user", reason=why, seq=seq)
             found = passages.get([number])[number]
             warm = replace(found.facets, cold=False)
             if warm.expires_at is not None and warm.expires_at <= self.state.clock.now():

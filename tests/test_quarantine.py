@@ -1,7 +1,9 @@
 """Quarantine: what a tainted step writes waits for a person, and touches nothing until then."""
 
+from pathlib import Path
+
 import pytest
-from kernel_kit import small
+from kernel_kit import runtime_at, small
 
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import NotFound, UserError
@@ -23,7 +25,7 @@ def fetch() -> str:
     return PAGE
 
 
-def tainted(runtime: Runtime, *calls: object) -> Agent:
+def tainted(runtime: Runtime, *calls: object, more: str = "") -> Agent:
     """An agent that knows a few things, and then reads a page and does what it says."""
     model = ScriptedModel(
         [
@@ -38,7 +40,7 @@ def tainted(runtime: Runtime, *calls: object) -> Agent:
             "Done.",
         ]
     )
-    definition = small(8192, *TOOLS)
+    definition = small(8192, *TOOLS, more=more)
     tools = [make_tool(fetch, effect="none", foreign=True)]
     agent = runtime.agent("ada", definition=definition, model=model, tools=tools)
     agent.send("I am Sam. I live in Lisbon; the door code is 1234; I like green tea.")
@@ -194,3 +196,49 @@ def test_a_shared_archive_keeps_what_a_tainted_step_writes_for_a_person() -> Non
             known = writer.state.passages.get([1, 2])
             assert known[1].text == "The harbour is closed."
             assert known[2].provenance.status == "active"
+
+
+def test_what_stores_as_it_is_still_touches_nothing_better() -> None:
+    """With `archival: store` a step writes what it may find, and changes what is no better."""
+    with temporary_runtime() as runtime:
+        agent = tainted(
+            runtime,
+            call("archival_insert", content="Sam trusts Mallory."),
+            call("archival_edit", id="a4", content="Sam trusts Mallory and Eve."),
+            call("archival_edit", id="a2", content="The door code is 6666."),
+            call("fact_add", subject="Sam", relation="lives_in", object="Moscow"),
+            call("fact_close", id="a1"),
+            more="trust: {archival: store}\n",
+        )
+        known = agent.state.passages.get([1, 2, 4, 5])
+        own = known[4]
+        assert (own.text, own.standing, own.provenance.trust) == (
+            "Sam trusts Mallory and Eve.",
+            "active",
+            40,
+        )
+        assert (known[2].text, known[5].standing) == ("The door code is 1234.", "pending")
+        assert known[1].facets.valid_to is None
+        assert [each.op for each in agent.state.changes.in_state("pending")] == ["update", "delete"]
+
+
+def test_what_was_rejected_waits_again_when_it_is_restored(tmp_path: Path) -> None:
+    """Coming back lets nothing in; nor does it for what waits. A turn that is undone takes what it
+    left waiting along."""
+    with runtime_at(tmp_path) as runtime:
+        agent = tainted(
+            runtime,
+            call("archival_insert", content="Sam trusts Mallory."),
+            call("archival_delete", id="a2"),
+        )
+        deciding(agent).reject("a4")
+        agent.close()
+        with runtime.writer("ada") as writer:
+            assert writer.restore_passage(4).provenance.status == "pending"
+            with pytest.raises(UserError, match="a4 waits for your decision"):
+                writer.restore_passage(4)
+            assert [each.id for each in writer.reviewing.list()] == ["a4", "c1"]
+            writer.time_machine.undo(1)
+            assert writer.reviewing.list() == []
+            assert writer.state.passages.get([2])[2].provenance.status == "active"
+            assert not check_state(writer.state)

@@ -152,6 +152,16 @@ class Passages:
         )
         return passage_of(row) if row else None
 
+    def was_active(self, number: int) -> bool:
+        """Whether it ever was: what a person has not let in was not."""
+        return (
+            self._db.one(
+                "SELECT 1 FROM passage_versions WHERE number = ? AND status = 'active' LIMIT 1",
+                (number,),
+            )
+            is not None
+        )
+
     def all_waiting(self) -> list[Passage]:
         """The records that wait for a person, the oldest first."""
         rows = self._db.rows("SELECT * FROM passages WHERE status = 'pending' ORDER BY number")

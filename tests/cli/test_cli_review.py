@@ -86,3 +86,24 @@ def test_a_skill_that_waits_is_a_change_like_others(cli: Cli) -> None:
     with Runtime(cli.home) as runtime, runtime.reader("ada") as reader:
         states = {each.name: each.state for each in SkillBook(reader.state).all()}
     assert states == {"moor": "active", "sail": "refused"}
+
+
+def test_a_source_is_taken_back_after_a_look(cli: Cli) -> None:
+    """Not without a word, not while somebody uses the agent; in quarantine neither."""
+    cli.ada("Hello.")
+    assert cli("memory", "insert", "ada", "The rules are few.", "--source", "x").code != 0
+    (cli.home / "rules.md").write_text("The harbour rules: moor at the left.", encoding="utf-8")
+    assert cli("memory", "insert", "ada", "--file", str(cli.home / "rules.md")).code == 0
+    seen = cli("memory", "revoke", "ada", "--source", "rules.md", "--dry-run", "--json").json
+    assert (seen["revoked"], [each["what"] for each in seen["taken"]]) == (False, ["retired"])
+    assert cli("memory", "revoke", "ada", "--source", "rules.md").code == 1
+    with Runtime(cli.home) as runtime, runtime.writer("ada") as writer:
+        record = writer.state.passages.get([1])[1]
+        writer.state.passages.set_status(1, "pending", author="x", reason="x", seq=0)
+        assert record.provenance.status == "active"
+        for words in (("review", "ada", "a1", "--approve"), ("revoke", "ada", "--source", "a1")):
+            assert "in use" in cli("memory", *words).err
+    assert "harbour rules" in cli("memory", "review", "ada", "--source", "rules.md").out
+    ran = cli("memory", "revoke", "ada", "--source", "rules.md", "--yes")
+    assert (ran.code, "a1  retired: The harbour rules" in ran.out) == (0, True)
+    assert "nothing rests on it" in cli("memory", "revoke", "ada", "--source", "a1").out
