@@ -1,4 +1,5 @@
-"""`pagemind demo`: 600 messages through a window of 2,048 tokens, a kill, questions, and a walk.
+"""`pagemind demo`: 600 messages through a window of 2,048 tokens, a kill, questions,
+a walk and an erasure.
 
 No model, no key, no network: a script plays the model (runtime/demo/script.py), everything else is
 what `chat` runs. The numbers of --json are all measured (docs/json.md says which).
@@ -16,6 +17,7 @@ from pagemind.runtime.written_path import expanded
 if TYPE_CHECKING:
     from pagemind.runtime.cli.demo_screen import Screen
     from pagemind.runtime.demo.asking import Answered
+    from pagemind.runtime.demo.forgetting import Forgotten
     from pagemind.runtime.demo.tally import Check, Tally
     from pagemind.runtime.demo.walk import Walked
 
@@ -34,7 +36,7 @@ def demo(
 
     600 messages pour through a window of 2,048 tokens; the process is killed in the middle of a
     flush and restarted; then you ask about anything that was said, and one answer is found by
-    walking the tree of pages.
+    walking the tree of pages. In the end that is erased, with a receipt.
     """
     import shutil
     import tempfile
@@ -54,6 +56,7 @@ def _run(home: Path, *, kept: bool, as_json: bool) -> None:
     from pagemind.runtime.cli.demo_screen import Screen
     from pagemind.runtime.cli.render import answer, console
     from pagemind.runtime.clock import SystemClock
+    from pagemind.runtime.demo.forgetting import forget
     from pagemind.runtime.demo.pouring import Pouring, check
 
     _refuse_used(home)
@@ -70,9 +73,12 @@ def _run(home: Path, *, kept: bool, as_json: bool) -> None:
     if screen is not None:
         screen.check(checked, tally)
     asked, walked = _ask(home, screen)
+    forgotten = forget(home, walked.answered)
+    if screen is not None:
+        screen.forgotten(forgotten)
     seconds = clock.monotonic() - began
     if screen is None:
-        answer(_report(tally, checked, asked, walked, seconds, home if kept else None))
+        answer(_report(tally, checked, asked, walked, forgotten, seconds, home if kept else None))
     else:
         screen.end(home if kept else None, None if watched else seconds)
 
@@ -120,6 +126,7 @@ def _report(
     checked: "Check",
     asked: "list[Answered]",
     walked: "Walked",
+    forgotten: "Forgotten",
     seconds: float,
     home: Path | None,
 ) -> dict[str, Any]:
@@ -155,4 +162,5 @@ def _report(
         "check": asdict(checked),
         "questions": [each.as_json() for each in asked],
         "walk": walked.as_json(),
+        "erasure": forgotten.as_json(),
     }

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from pagemind.runtime.cli.render import one_line
 from pagemind.runtime.demo.asking import Answered
+from pagemind.runtime.demo.forgetting import Forgotten
 from pagemind.runtime.demo.stage import WINDOW
 from pagemind.runtime.demo.talk import EXCHANGES
 from pagemind.runtime.demo.tally import Check, Tally
@@ -278,6 +279,25 @@ class Screen:
         if walked.calls > walked.reads:
             self._line(f"{walked.calls} calls: the parts of one listing count as one read.", "dim")
 
+    def forgotten(self, forgotten: Forgotten) -> None:
+        """What went with the message, what was read to prove it, and the question once more."""
+        self._head(5, "Erase what it has just found, for good")
+        receipt = forgotten.receipt
+        self._row("you", Text(f"pagemind memory erase demo --id {forgotten.message}"), "bold")
+        counts = [f"{number:,} {what}" for what, number in receipt.erased.to_dict().items()]
+        self._line(f"erased: {', '.join(counts)}")
+        looked = receipt.looked
+        style = "green" if receipt.verified else "red"
+        self._line(
+            f"read to prove it: {looked['rows']:,} rows, {looked['files']:,} files,"
+            f" {looked['bytes'] / 1e6:.1f} MB; left of it: {len(receipt.found)}",
+            style,
+        )
+        for each in receipt.unverifiable:
+            self._line(f"nobody can show: {each}", "dim")
+        self._row("you", Text(forgotten.after.question), "bold")
+        self._row("agent", Text(forgotten.after.answer), "bold green" if forgotten.gone else "red")
+
     def end(self, home: Path | None, seconds: float | None) -> None:
         """Where to go from here; how long it took, where nobody made it wait."""
         self._console.print()
@@ -297,7 +317,9 @@ class Screen:
         self._console.print(text)
 
     def _line(self, text: str, style: str = "") -> None:
-        self._console.print(Padding(Text(text, style), (0, 0, 0, 3)), width=self._width)
+        self._console.print(
+            Padding(Text(text, style), (0, 0, 0, 3), expand=False), width=self._width
+        )
 
     def _row(self, label: str, text: Text, style: str = "", *, wrap: bool = True) -> None:
         grid = Table.grid(padding=(0, 1))
@@ -308,7 +330,7 @@ class Screen:
             overflow="fold" if wrap else "ellipsis",
         )
         grid.add_row(Text(label, style), text)
-        self._console.print(Padding(grid, (0, 0, 0, 3)))
+        self._console.print(Padding(grid, (0, 0, 0, 3), expand=False))
 
 
 def _filled(share: float, colour: str) -> Text:

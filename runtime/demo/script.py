@@ -13,7 +13,7 @@ from functools import cache
 
 from pagemind.runtime.demo.talk import talk
 from pagemind.runtime.demo.tree_walk import asked_time, page_table, towards
-from pagemind.runtime.message import Message, ToolCall
+from pagemind.runtime.message import ERASED, Message, ToolCall
 from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.models.scripted_model import Answer, ScriptedModel, call
 from pagemind.runtime.tiers.lexical import coverage, rarity, terms
@@ -138,6 +138,8 @@ def _walk(minute: str, done: Sequence[Message], window: Sequence[Message]) -> An
         at = datetime.fromisoformat(minute)
         when = f"{spoken_date(at)} at {at:%H:%M}"
         for line in _page_lines(target, body):
+            if line.when == when and line.text == ERASED:
+                return f"What was said {when} was erased: nothing of it is left."
             if line.when == when and line.speaker != "assistant":
                 return _quote(line)
     if part < parts:

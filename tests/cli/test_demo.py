@@ -210,3 +210,12 @@ def test_a_home_with_a_demo_in_it_is_refused(tmp_path: Path) -> None:
         demo(home=str(tmp_path))
     with Runtime(tmp_path) as runtime:
         assert runtime.home.exists(AGENT)
+
+
+def test_in_the_end_it_is_erased_and_proved(report: Report) -> None:
+    """What the walk quoted is gone with what repeated it; asked again, nothing is quoted."""
+    erasure = report["erasure"]
+    assert erasure["question"] == QUESTION
+    assert (erasure["verified"], erasure["gone"], erasure["quote"]) == (True, True, "")
+    assert erasure["erased"]["messages"] >= 2
+    assert erasure["looked"]["rows"] > 600
