@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -91,7 +91,10 @@ class AuditLog:
             registered = self._home.find(checked_name(agent))
             folder = self._home.folder(registered.id)
             return [self._chain("agent", registered.name, registered.id, folder)]
-        found = [self._home_chain()]
+        try:
+            found = [self._home_chain()]
+        except PagemindError as error:
+            return [Verified("home", "home", fault=_unread(error), read=False)]
         for each in sorted(self._home.all(), key=lambda each: each.name):
             folder = self._home.folder(each.id)
             found.append(self._chain("agent", each.name, each.id, folder))
@@ -113,7 +116,7 @@ class AuditLog:
                 if not found.fault:
                     found = _held(found, state)
         except PagemindError as error:
-            return Verified(kind, name, fault=f"it cannot be read: {error.message}", read=False)
+            return Verified(kind, name, fault=_unread(error), read=False)
         if not found.fault:
             self._home.audit_heads.note(id, Head(found.rows, found.head))
         return found
@@ -134,7 +137,30 @@ class AuditLog:
             if id not in there:
                 fault = f"what it made ({id}) is gone from the registry, and no row tells of it"
                 return _faulty(found, number, fault)
-        return found
+        return self._blocks(found)
+
+    def _blocks(self, found: Verified) -> Verified:
+        """Whether shared blocks say what they were given."""
+        audit, told = self._home.audit, dict[tuple[str, int], AuditRow]()
+        for row in audit.rows(after=audit.key_changed()):
+            if row.op == "shared block removed":  # a name may be given again
+                told = {key: each for key, each in told.items() if key[0] != row.target}
+            elif row.op == "shared block written":
+                told[row.target, row.version] = row
+        digest = audit.hashing()
+        for (target, version), row in told.items():
+            name = target.removeprefix("block:")
+            text = self._home.database.one(
+                "SELECT value FROM shared_block_versions WHERE name = ? AND version = ?",
+                (name, version),
+            )
+            if text is None:
+                return _faulty(found, row.number, f"{name}@{version}, which it tells of, is gone")
+            if digest(text["value"]) != row.digest:
+                return _faulty(
+                    found, row.number, f"{name}@{version} says another text than it was given"
+                )
+        return replace(found, texts=len(told))
 
     # --- receipts -------------------------------------------------------------------------------
 
@@ -154,6 +180,10 @@ class AuditLog:
                 continue
             fault = "" if sha256 in known else "no erasure of this home gave it: it was edited"
             yield Verified("receipt", path.name, known.get(sha256, 0), sha256, fault=fault)
+
+
+def _unread(error: PagemindError) -> str:
+    return f"it cannot be read: {error.message}"
 
 
 def _readable(audit: Audit, name: str, since: datetime | None, op: str) -> list[AuditRow]:

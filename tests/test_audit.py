@@ -161,6 +161,24 @@ def test_memory_that_was_changed_behind_it(lived: Path, statement: str, fault: s
     assert what.startswith(fault)
 
 
+def test_a_shared_block_that_was_changed_behind_it(lived: Path) -> None:
+    """Its versions are held against the home's chain, and those of one that went are not."""
+    with runtime_at(lived) as runtime:
+        for text in ("Map.", "Sound."):
+            runtime.shared_blocks.make(
+                "plan", text, limit=100, description="", author="user", origin="user"
+            )
+            assert not faults(runtime)
+            if text == "Map.":
+                runtime.shared_blocks.delete("plan")
+    sql(lived, "UPDATE shared_block_versions SET value = 'x'", file="home.db")
+    with runtime_at(lived) as runtime:
+        ((name, row, fault),) = faults(runtime)
+        told = runtime.audit.show(op="shared block written")
+    assert (name, row) == ("home", told[-1].number)
+    assert fault == "plan@1 says another text than it was given"
+
+
 def test_after_an_erasure_old_hashes_are_no_evidence(lived: Path) -> None:
     """With a new key what was erased is not missed, and what is written then is held again."""
     folder = folder_of(lived)

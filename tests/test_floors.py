@@ -42,7 +42,7 @@ FLOORS: dict[int, str] = {
           ingest tiers_reader tiers_writer memory_records archive memory item_store archives
           agent_archives
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
-          time_machine audit episodes fingerprint timers permitted related
+          time_machine shared_laws audit episodes fingerprint timers permitted related
           skill_book skills instructions
           held source_named bursts floods taken_out descent retold trusting""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured

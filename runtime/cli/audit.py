@@ -104,7 +104,7 @@ def _print_verified(found: "list[Verified]") -> None:
                 each.kind,
                 visible(each.name),
                 f"{each.rows:,}" if each.kind != "receipt" else "",
-                f"{each.texts:,}" if each.kind in ("agent", "archive") else "",
+                f"{each.texts:,}" if each.kind != "receipt" else "",
                 each.head[:_HEAD],
                 "whole" if not each.fault else "NOT AS WRITTEN",
             ]

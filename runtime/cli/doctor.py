@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -118,18 +118,26 @@ def _inside(home: str | None, deep: bool, repair: bool, wait: float) -> Iterator
             yield Finding("", "agents", "ok", f"{len(agents):,}")
             yield from _awake(runtime)
             yield from _erasures(runtime)
+            chains = runtime.audit.verify() if deep else []
+            if deep:
+                yield from _shared_blocks(runtime)
+                yield from _audited(chains, "home")
+                yield from _audited(chains, "receipt")
             for registered in agents:
                 if repair:
                     yield from _repaired(runtime, registered.name, wait)
                 yield from _agent(runtime, registered)
                 if deep:
                     yield from _deep(runtime, registered.name)
+                    yield from _audited(chains, "agent", registered.name)
             for archive in runtime.archives.registry.all():
                 for found in _archive(runtime, archive.name):
                     yield replace(found, agent="", archive=archive.name)
+                if deep:
+                    yield from _deep_archive(runtime, archive.name)
+                    yield from _audited(chains, "archive", archive.name)
             if deep:
                 yield from _strays(runtime, repair)
-                yield from _audited(runtime)
     except PagemindError as error:
         yield Finding("", "registry", "wrong", error.message, error.hint)
 
@@ -391,11 +399,40 @@ def _deep(runtime: "Runtime", name: str) -> Iterator[Finding]:
         yield Finding(name, each.check, each.status, each.detail, hint)
 
 
-def _audited(runtime: "Runtime") -> Iterator[Finding]:
-    """The audit log of the home, of each agent and archive, and the receipts of erasures."""
-    for each in runtime.audit.verify():
-        if not each.read:
-            continue  # `openable` says it
+def _deep_archive(runtime: "Runtime", name: str) -> Iterator[Finding]:
+    from pagemind.runtime.cli.doctor_deep import look_at_archive
+    from pagemind.runtime.errors import PagemindError
+
+    try:
+        found = look_at_archive(runtime, name)
+    except (PagemindError, ValueError, KeyError):
+        return  # `openable` says it
+    if not any(each.status == "wrong" for each in found):
+        yield Finding("", "invariants", "ok", "all hold", archive=name)
+    rebuild = f"pagemind archives rebuild {name}"
+    for each in found:
+        hint = rebuild if each.repair == "rebuild" else "restore the archive from a backup"
+        if each.status == "note":
+            hint = "it mends itself when something is written next"
+        yield Finding("", each.check, each.status, each.detail, each.hint or hint, archive=name)
+
+
+def _shared_blocks(runtime: "Runtime") -> Iterator[Finding]:
+    from pagemind.runtime.cli.doctor_deep import look_at_shared_blocks
+
+    found = look_at_shared_blocks(runtime)
+    for each in found:
+        yield Finding("", each.check, each.status, each.detail, "restore home.db from a backup")
+    blocks = len(runtime.shared_blocks.all())
+    if blocks and not found:
+        yield Finding("", "shared blocks", "ok", f"{blocks:,}, all versions there")
+
+
+def _audited(chains: "Sequence[Verified]", kind: str, name: str = "") -> Iterator[Finding]:
+    """What was found of the audit log of one of them, or of the receipts of erasures."""
+    for each in chains:
+        if each.kind != kind or name not in ("", each.name) or not each.read:
+            continue  # of what cannot be read `openable` says so
         row = f"row {each.row:,}: " if each.row else ""
         row = f"{each.name}: " if each.kind == "receipt" else row
         yield Finding(

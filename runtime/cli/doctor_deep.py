@@ -18,12 +18,29 @@ def look(runtime: "Runtime", name: str) -> list[Finding]:
     """What breaks an invariant of one agent. Raises PagemindError if it cannot be read."""
     from pagemind.runtime.invariants import check_state, check_tiers
     from pagemind.runtime.reembed import unused_tiers
+    from pagemind.runtime.shared_laws import check_copies
 
     with runtime.reader(name) as reader:
         found = check_state(reader.state) + check_tiers(reader.state, reader.store)
+        found += check_copies(reader.state, runtime.shared_blocks)
         if left := [each.name for each in unused_tiers(reader.state)]:
             found.append(Finding("unused tiers", "note", ", ".join(left), "open"))
     return found
+
+
+def look_at_archive(runtime: "Runtime", name: str) -> list[Finding]:
+    """What breaks an invariant of one shared archive. Raises PagemindError if it cannot be read."""
+    from pagemind.runtime.invariants import check_state, check_tiers
+
+    with runtime.archives.reader(name) as reader:
+        return check_state(reader.state) + check_tiers(reader.state, reader.store)
+
+
+def look_at_shared_blocks(runtime: "Runtime") -> list[Finding]:
+    """What breaks an invariant of the shared blocks of the home."""
+    from pagemind.runtime.shared_laws import check_shared_blocks
+
+    return check_shared_blocks(runtime.home.database)
 
 
 def strays(runtime: "Runtime") -> list[Finding]:

@@ -275,6 +275,8 @@ class Beside:
         run("UPDATE task_files SET text = '' WHERE task = ? AND path = ?", found.task_files)
         for name, version in found.blocks:
             self._clear_block(name, version)
+        if found.blocks:
+            self._home.audit.new_key("user")  # as scrub() does it for an agent
 
     def _clear_block(self, name: str, version: int) -> None:
         """A version of a shared block loses lines; the newest one is what the block says."""

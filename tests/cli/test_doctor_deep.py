@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +109,32 @@ def test_an_agent_in_use_is_looked_at_but_not_repaired(ada: Cli) -> None:
         change(ada, "UPDATE turns SET ended_at = NULL, stop_reason = NULL WHERE turn = 3")
         found = deep(ada, "--repair")
         assert "in use" in found["ada", "repaired"]["detail"]
+
+
+def test_shared_archives_and_blocks_are_looked_at(cli: Cli) -> None:
+    """What agents share breaks as what is theirs does, and is named."""
+    for words in (
+        ("archives", "new", "handbook", "--embedding", "none"),
+        ("archives", "insert", "handbook", "Park at the gate."),
+        ("archives", "rebuild", "handbook"),
+        ("blocks", "new", "plan", "--text", "Map."),
+        ("blocks", "edit", "plan", "--text", "Sound."),
+    ):
+        assert cli(*words).code == 0
+    ran = cli("doctor", "--deep", "--json")
+    assert ran.code == 0, ran.out
+    items = {(item["archive"], item["check"]): item["status"] for item in ran.json["items"]}
+    assert items["handbook", "invariants"] == items[None, "shared blocks"] == "ok"
+    (archive,) = (cli.home / "archives").iterdir()
+    for path, sql in (
+        (archive / "state.db", "UPDATE passages SET text = 'x'"),
+        (cli.home / "home.db", "DELETE FROM shared_block_versions WHERE version = 1"),
+    ):
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute(sql)
+    ran = cli("doctor", "--deep", "--json")
+    assert ran.code == 3
+    wrong = {
+        (item["archive"], item["check"]) for item in ran.json["items"] if item["status"] == "wrong"
+    }
+    assert {("handbook", "passages"), (None, "shared blocks")} <= wrong
