@@ -222,14 +222,16 @@ class Agent:
         id: str = "",
         consent: Consent | None = None,
         cancel: CancelToken | None = None,
+        trust: int = TRUST["user"],
     ) -> str:
         """Run one of the agent's functions by hand, without its model; `id` is the call's, as the
-        function sees it. Where it needs consent and none is given, `person` is asked. Raises
-        NeedsApproval, ToolError, Cancelled, and what the function raises."""
+        function sees it, `trust` that of what the arguments come from. Where it needs consent and
+        none is given, `person` is asked. Raises NeedsApproval, ToolError, Cancelled, and what the
+        function raises."""
         with self._lock:
             self._mend()
             self._follow()
-            return self.loop.call(name, dict(arguments), id, consent, cancel)
+            return self.loop.call(name, dict(arguments), id, consent, cancel, trust)
 
     def observe(self, text: str, *, source: str, speaker: str = "") -> Message:
         """Record something that happened: searchable and in the queue, without a model call."""

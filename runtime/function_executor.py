@@ -112,6 +112,13 @@ class FunctionExecutor:
         rule = next((terms_of(t).rule for t in self._registry if t.name == name), "allow")
         return "allow" if rule == "ask" and name in self._always else rule
 
+    def judged(self, name: str, arguments: Mapping[str, Any], trust: int) -> Verdict:
+        """What the gate makes of a call by hand whose arguments are as trusted as that."""
+        tool = next((t for t in self._registry if t.name == name), None)
+        if tool is None or self._gate is None:
+            return _ALLOWED
+        return self._gate.by_hand(tool, arguments, trust)
+
     def effect(self, name: str) -> str:
         """The declared effect of a function; unknown ones might have done anything."""
         return next((tool.effect for tool in self._registry if tool.name == name), "world")
@@ -259,13 +266,18 @@ class FunctionExecutor:
         rule = terms_of(tool).rule
         if rule == "deny":
             raise _NotRun(f"{tool.name} is not allowed for this agent")
-        if rule != "ask" or tool.name in self._always:
+        verdict = self.judged(tool.name, arguments, context.trust)
+        if verdict.kind == "refuse":
+            raise _NotRun(verdict.why)
+        if self.rule(tool.name) != "ask" and verdict.kind != "ask":
             return
         if consent is None and context.person is not None:
-            consent = context.person.approve(_request(tool, context.call_id, arguments, context))
+            request = _because(_request(tool, context.call_id, arguments, context), verdict.why)
+            consent = context.person.approve(request)
         if consent is None:
+            why = verdict.why or f"{tool.name} asks a person before each call"
             raise NeedsApproval(
-                f"{tool.name} asks a person before each call, and nobody is there",
+                f"{why}, and nobody is there",
                 hint="give the agent a person, or the call a consent",
             )
         self._heed(tool, consent, context.turn, tainted=False)
@@ -315,10 +327,7 @@ class FunctionExecutor:
             self._heed(tool, consent, context.turn, tainted=verdict.kind == "ask")
 
     def _ask(self, tool: Tool, call: ToolCall, context: ToolContext, why: str) -> Consent:
-        request = _request(tool, call.id, call.parsed(), context)
-        if why:
-            about = "; ".join(filter(None, (request.about, why)))
-            request = replace(request, about=about, tainted=True)
+        request = _because(_request(tool, call.id, call.parsed(), context), why)
         if self._approvals is not None:
             self._approvals.wait(request)
         consent = context.person.approve(request) if context.person is not None else None
@@ -415,6 +424,14 @@ def _request(
     return ApprovalRequest(
         context.agent, context.turn, id, tool.name, arguments, tool.effect, about
     )
+
+
+def _because(request: ApprovalRequest, why: str) -> ApprovalRequest:
+    """With what the gate says of it."""
+    if not why:
+        return request
+    about = "; ".join(filter(None, (request.about, why)))
+    return replace(request, about=about, tainted=True)
 
 
 def _prepared(tool: Tool, context: ToolContext, arguments: dict[str, object]) -> ToolContext:

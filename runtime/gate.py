@@ -80,7 +80,7 @@ class Gate:
             return _ALLOWED
         free = not changes or consented or self._lists(tool.name)
         rule: Decision = "allow" if free else self._terms.world
-        named = [] if standing else self._named_outside(arguments, context)
+        named = [] if standing else self._named_outside(arguments, context.call_id)
         if named:
             rule = max(rule, self._terms.arguments, key=_ORDER.index)
         if not standing and rule == "allow":
@@ -101,6 +101,14 @@ class Gate:
             return Verdict("ask", f"text from outside is in view: {seen}")
         self._tell(f"{tool.name} was refused: text from outside is in view ({seen})")
         return Verdict("refuse", load("tainted_world").fill(name=tool.name, seen=seen).strip())
+
+    def by_hand(self, tool: Tool, arguments: Mapping[str, Any], trust: int) -> Verdict:
+        """What becomes of a call that no step has made, with arguments that come from what is as
+        trusted as that. Whoever calls has chosen the function: only they are looked at."""
+        if not untrusted(trust) or not (tool.effect == "world" or _tells(tool)):
+            return _ALLOWED
+        named = self._named_outside(arguments, "")
+        return self._for_arguments(tool, self._terms.arguments, named) if named else _ALLOWED
 
     def brought(self, seq: int, trust: int) -> None:
         """A result was stored that is itself, whoever asked for it, as trusted as that."""
@@ -182,7 +190,7 @@ class Gate:
         if line not in self._told:
             self._told.append(line)
 
-    def _named_outside(self, arguments: Mapping[str, Any], context: ToolContext) -> list[Finding]:
+    def _named_outside(self, arguments: Mapping[str, Any], call_id: str) -> list[Finding]:
         if self._terms.arguments == "allow":
             return []
         outside: list[InView] = []
@@ -190,7 +198,7 @@ class Gate:
         for part in parts_in_view(self._context):
             if not untrusted(part.trust):
                 trusted.append(part.text)
-            elif not self._is_own(part, context.call_id):
+            elif not self._is_own(part, call_id):
                 outside.append(InView(part.id, part.source or part.origin, _said(part, self._turn)))
         return named_outside(arguments, outside, trusted)
 
@@ -199,8 +207,11 @@ class Gate:
         itself."""
         if part.entry is None:
             return False
-        calls = part.entry.message.tool_calls
-        return part.entry.seq in self._repeats or any(call.id == call_id for call in calls)
+        if part.entry.seq in self._repeats:
+            return True
+        reply = self._context.queue.since_calls()[:1]  # some models give the same ids again
+        made = any(call.id == call_id for entry in reply for call in entry.message.tool_calls)
+        return made and part.entry.seq == reply[0].seq
 
     def _clearable(self, turn: int) -> bool:
         """Whether nothing untrusted would be in view without earlier turns and what followed from

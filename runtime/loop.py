@@ -34,7 +34,7 @@ from pagemind.runtime.person import Consent, Person, Unhurried
 from pagemind.runtime.queue_manager import QueueManager
 from pagemind.runtime.settings import EMPTY_RETRIES, MAX_CALLS, NUDGE_AT, REQUIRED_NUDGES
 from pagemind.runtime.state.state import State
-from pagemind.runtime.step_trust import FULL, StepTrust
+from pagemind.runtime.step_trust import StepTrust
 from pagemind.runtime.template import load
 from pagemind.runtime.tool import ToolContext
 from pagemind.runtime.trace import Observer, TraceEvent
@@ -351,10 +351,13 @@ class Loop:
         once: str,
         consent: Consent | None,
         cancel: CancelToken | None,
+        trust: int,
     ) -> str:
-        """Run a function by hand; see FunctionExecutor.call."""
-        self._step_trust.now = FULL
-        context = replace(self._tool_context(once, 0), person=self.person, cancel=cancel)
+        """Run a function by hand, as trusted as what its arguments come from; see
+        FunctionExecutor.call."""
+        self._step_trust.now = trust
+        context = self._tool_context(once, 0)
+        context = replace(context, person=self.person, cancel=cancel, trust=trust)
         return self._executor.call(name, arguments, context, once=once, consent=consent)
 
     @property

@@ -37,11 +37,13 @@ def call(
     arguments: Mapping[str, Any],
     *,
     id: str,
+    trust: int,
     cut_off: bool,
     choose: Callable[[str, tuple[str, ...]], str],
     consenting: Consenting,
 ) -> dict[str, Any]:
-    """The answer as `result`. Raises ActionFailed, Waits. `cut_off`: a process died in it, and
+    """The answer as `result`. Raises ActionFailed, Waits. `trust` is that of what the arguments are
+    made from. `cut_off`: a process died in it, and
     `choose` says what then; `consenting` is asked where the function's rule says so."""
     assert action.call is not None
     effect = agent.loop.effect(action.call)
@@ -53,10 +55,12 @@ def call(
         choice = choose(f"{action.call} {given} was cut off: did it happen?", UNKNOWN)
     if unsure and choice == "skip":
         return {"result": "", "unknown": True, "effect": effect}
-    consent = _permit(job, agent, action, arguments, id, consenting)
+    consent = _permit(job, agent, action, arguments, id, trust, consenting)
     before, agent.person = agent.person, job.asking.person
     try:
-        result = agent.call(action.call, arguments, id=id, consent=consent, cancel=job.cancel)
+        result = agent.call(
+            action.call, arguments, id=id, consent=consent, cancel=job.cancel, trust=trust
+        )
         return {"result": result, "effect": effect}
     except (StorageError, Cancelled):
         raise
@@ -82,18 +86,23 @@ def _permit(
     action: Action,
     arguments: Mapping[str, Any],
     id: str,
+    trust: int,
     consenting: Consenting,
 ) -> Consent | None:
-    """By the rule that the agent has for the function; None where it needs none. Raises
-    ActionFailed, Waits."""
+    """By the rule that the agent has for the function, and for what text from outside was first to
+    name; None where it needs none. Raises ActionFailed, Waits."""
     assert action.call is not None
     rule = agent.loop.functions.rule(action.call)
     if rule == "deny":
         raise ActionFailed(f"{action.call} is not allowed for this agent")
-    if rule != "ask":
+    verdict = agent.loop.functions.judged(action.call, arguments, trust)
+    if verdict.kind == "refuse":
+        raise ActionFailed(verdict.why)
+    if rule != "ask" and verdict.kind != "ask":
         return None
-    effect = agent.loop.effect(action.call)
-    request = ApprovalRequest(agent.name, 0, id, action.call, dict(arguments), effect)
+    effect, why = agent.loop.effect(action.call), verdict.why
+    given = dict(arguments)
+    request = ApprovalRequest(agent.name, 0, id, action.call, given, effect, why, bool(why))
     policy = action.on_approval or job.task.spec.on_approval
     consent = ByPolicy(policy, None).approve(request) or consenting(request)
     if not consent.allowed:

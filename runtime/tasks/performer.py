@@ -10,6 +10,7 @@ from typing import Any
 from pagemind.runtime.agent import Agent
 from pagemind.runtime.errors import PagemindError, TemplateError
 from pagemind.runtime.feedback import expected
+from pagemind.runtime.message import TRUST
 from pagemind.runtime.person import ApprovalRequest, Consent
 from pagemind.runtime.state.ledger import ActionRow, Spent
 from pagemind.runtime.tasks.attempts import Attempts, Doing, Result
@@ -28,6 +29,8 @@ from pagemind.runtime.tasks.saying import say, spent_on, turn_of, words
 from pagemind.runtime.tasks.subtask import Subtask
 from pagemind.runtime.tasks.text import Text, as_text
 from pagemind.runtime.tasks.waiting import Waiting
+
+_COUNTS = ("number", "task", "total", "done", "failed")  # variables that nobody's words are in
 
 
 class Performer:
@@ -152,6 +155,18 @@ class Performer:
         own = inputs is None or not inputs.untrusted or written.before(task.vars) is None
         return "" if own else f"inputs of {task.name}"
 
+    def _trust_of(self, action: Action) -> int:
+        """That of what the arguments of a call are made from: who wrote the task answers for what
+        stands in it, and for inputs that are not untrusted; not for what an agent has said."""
+        inputs = self._job.task.spec.inputs
+        own = {*self._job.task.vars, *_COUNTS}
+        if inputs is None or not inputs.untrusted:
+            own |= {"input"}
+        written = [Text.parse(each) for each in action.arguments.values() if isinstance(each, str)]
+        if all(each.before(own) is None for each in written):
+            return TRUST["user"]
+        return self._agent.context.min_trust()
+
     def _reduce(self, action: Action, place: str) -> Result:
         """What all inputs left, as one."""
 
@@ -198,6 +213,7 @@ class Performer:
                 action,
                 given,
                 id=id,
+                trust=self._trust_of(action),
                 cut_off=cut_off,
                 choose=partial(self._unknown, place),
                 consenting=partial(self._consent, place),
