@@ -61,12 +61,14 @@ class SkillBook:
     # --- writing --------------------------------------------------------------------------------
 
     def save(self, draft: Draft, *, why: str, refused: bool, trust: int, turn: int) -> Skill:
-        """A new version, which waits, or is `refused`; what waited under the name is overtaken."""
+        """A new version, which waits, or is `refused`; what waited under the name is overtaken,
+        unless it is trusted more than a tainted step."""
         state = self._state
         with state.database.transaction():
             earlier = [each for each in self.all() if each.name == draft.name]
             for each in earlier:
-                if each.state in ("pending", "refused"):
+                better = tainted(trust) and each.trust > trust
+                if each.state in ("pending", "refused") and not better:
                     self._retire(each, "another version was saved", "model")
             version = max((each.version for each in earlier), default=0) + 1
             record, _ = state.passages.insert(
