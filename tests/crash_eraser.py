@@ -4,7 +4,7 @@ Dana said is erased from it.
     python crash_eraser.py HOME live 0
     python crash_eraser.py HOME POINT NTH
 
-At the NTH time that it passes POINT it kills itself.
+At the NTH time that it passes POINT it kills itself; "none" leaves that to whoever started it.
 """
 
 import os
@@ -20,6 +20,7 @@ from erasure_kit import Life
 
 from pagemind.runtime.erasure import eraser
 from pagemind.runtime.erasure.receipt import Receipt
+from pagemind.runtime.erasure.wanted import wanted
 from pagemind.runtime.state import database
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.tiers import upkeep
@@ -74,9 +75,11 @@ def main(home: str, point: str, nth: str) -> None:
         life.live(EVENTS)
         return
     with life.runtime() as runtime:
-        put_fuse(point, Fuse(int(nth)))
-        receipt = runtime.erase("ada", subject="Dana")
-        print(receipt.verified, receipt.found)
+        if point != "none":
+            put_fuse(point, Fuse(int(nth)))
+        with runtime.erasing("ada") as erasing:
+            if not erasing.resumed:
+                erasing.erase(erasing.preview(wanted(subject="Dana")))
 
 
 if __name__ == "__main__":

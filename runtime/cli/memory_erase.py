@@ -63,7 +63,6 @@ def erase(
     from pagemind.runtime.cli.failure import say
     from pagemind.runtime.cli.render import answer
     from pagemind.runtime.cli.session import opened
-    from pagemind.runtime.errors import NotFound
 
     with opened(home) as runtime:
         now = runtime.clock.now().astimezone()
@@ -78,10 +77,7 @@ def erase(
                 return erase_view.tell(erasing.resumed[-1], as_json=as_json)
             preview = erasing.preview(asked.wanted(now))
             if preview.nothing:
-                raise NotFound(
-                    f"{name} has nothing of that, and nothing was erased",
-                    hint=f"`pagemind memory search {name} QUERY` shows what there is",
-                )
+                erasing.erase(preview)  # raises what says so
             if not as_json:
                 erase_view.show(name, preview, keep_files=keep_files)
             if dry_run:

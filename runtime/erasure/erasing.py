@@ -25,7 +25,7 @@ from pagemind.runtime.erasure.receipt import Receipt
 from pagemind.runtime.erasure.retention import outdated
 from pagemind.runtime.erasure.seeds import seeds_of
 from pagemind.runtime.erasure.wanted import Wanted
-from pagemind.runtime.errors import AgentInUse, PagemindError
+from pagemind.runtime.errors import AgentInUse, NotFound, PagemindError
 from pagemind.runtime.naming import checked_name
 from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.tokens import TokenCounter
@@ -135,8 +135,13 @@ class Erasing:
         self, preview: Preview, *, keep_files: bool = False, markers: Sequence[str] = ()
     ) -> Receipt:
         """Do what the preview showed. `keep_files`: files that were written for a person stay, and
-        the receipt says so. Raises StorageError, DiskFull, ArchiveInUse: then it is unfinished,
-        and finished by whoever opens the agent next."""
+        the receipt says so. Raises NotFound where nothing is meant; StorageError, DiskFull,
+        ArchiveInUse: then it is unfinished, and finished by whoever opens the agent next."""
+        if preview.nothing:
+            raise NotFound(
+                f"{self.agent.name} has nothing of that, and nothing was erased",
+                hint=f"`pagemind memory search {self.agent.name} QUERY` shows what there is",
+            )
         prepared = replace(preview.prepared, keep_files=keep_files)
         return self._eraser.erase(prepared, markers=markers)
 
