@@ -15,6 +15,21 @@ def text_files(home: Path) -> Iterator[Path]:
         yield from (path for path in sorted(home.glob(name)) if path.is_file())
 
 
+_HEADS = {"export": b"PK\x03\x04", "trace": b'{"v": '}
+
+
+def is_ours(path: Path, kind: str) -> bool:
+    """Whether what lies there is still what was written, and nothing that took its place."""
+    try:
+        if kind == "folder":
+            return (path / "passages").is_dir()
+        with path.open("rb") as file:
+            head = file.read(8192)
+    except OSError:
+        return False
+    return b"pagemind" in head if kind == "page" else head.startswith(_HEADS.get(kind, b""))
+
+
 def ids_of(path: Path) -> Iterator[str]:
     """The ids that the event of a file may have had: it may have been renamed on its way."""
     data, changed = path.read_bytes(), path.stat().st_mtime_ns

@@ -13,6 +13,7 @@ from typing import Any
 
 from pagemind.runtime.erasure.files import (
     ids_of,
+    is_ours,
     lines_of,
     of_others,
     remove,
@@ -193,7 +194,7 @@ class Beside:
         """What was written before any of it was said cannot hold it."""
         for file in self._home.made_files.of(self._agent.id):
             late = since is None or file.kind == "trace" or file.at >= since
-            if (self._plan.everything or late) and file.path.exists():
+            if (self._plan.everything or late) and is_ours(file.path, file.kind):
                 yield str(file.path), file.kind
 
     def _outputs(self, tasks: dict[str, tuple[Any, ...]]) -> Iterator[tuple[str, str]]:
@@ -313,6 +314,9 @@ class Beside:
 
     def _clear_file(self, path: Path, kind: str) -> None:
         made = self._home.made_files
+        if not is_ours(path, kind):  # a person has put something else there since
+            made.forget(self._agent.id, path)
+            return
         if kind == "folder":
             for part in ("blocks", "passages", "conversations"):
                 for each in sorted((path / part).glob("*.md")):

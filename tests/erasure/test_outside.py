@@ -38,6 +38,8 @@ def told(runtime: Runtime, tmp_path: Path) -> None:
         writer.archival_of("ada").insert(f"Ada notes: {SECRET}")
         writer.archival_of("bob").insert("Bob notes that the harbour is closed on Sundays.")
     runtime.export_agent("ada", tmp_path / "after.pmz")
+    runtime.export_agent("ada", tmp_path / "mine.pmz")
+    (tmp_path / "mine.pmz").write_text("my own letter took its place")
     dump_memory(runtime, "ada", tmp_path / "folder")
     agent.close()
     id = runtime.home.find("ada").id
@@ -94,6 +96,7 @@ def test_what_stands_beside_the_agent_goes_and_what_others_said_stays(tmp_path: 
             ]
         assert (tmp_path / "before.pmz").exists()
         assert not (tmp_path / "after.pmz").exists()
+        assert (tmp_path / "mine.pmz").read_text() == "my own letter took its place"
         assert not (tmp_path / "out.txt").exists()
         assert PUBLIC in (runtime.home.path / "chat_history").read_text()
 
