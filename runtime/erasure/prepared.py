@@ -26,7 +26,7 @@ from pagemind.runtime.state.physical import cells
 from pagemind.runtime.state.state import State
 
 _ELSEWHERE = 3  # tell-tales that another agent says too: fewer may be chance
-_LOCAL = ("local/", "scripted/", "none", "hashing")
+_LOCAL = ("local/", "scripted", "none", "hashing")
 
 
 @dataclass(frozen=True, slots=True)
