@@ -51,7 +51,7 @@ class Fences:
         shown = clean(text)
         name, mark = self._made_for(id, shown)
         said = f" from={quoteattr(clean_name(source))}" if source else ""
-        lines = "\n".join(f"{mark}{line}".rstrip() for line in _lines(shown))
+        lines = "\n".join(f"{mark}{line}" for line in _lines(shown))
         return f"<data {name}{said}>\n{lines}\n</data {name}>"
 
     def name(self, text: str) -> str:
@@ -113,17 +113,20 @@ def _lines(text: str) -> Iterator[str]:
             cut = space + 1 if space > 0 else UNTRUSTED_LINE_CHARS
             while cut < len(line) and (_BELONGS.match(line[cut]) or line[cut - 1] == "\u200d"):
                 cut += 1
-            yield f"{'+' if goes_on else ''} {line[:cut]}"
+            yield f"+ {line[:cut]}" if goes_on else f" {line[:cut]}"
             line, goes_on = line[cut:], True
-        if line or not goes_on:
-            yield f"{'+' if goes_on else ''} {line}"
+        if goes_on:
+            if line:
+                yield f"+ {line}"
+        else:
+            yield f" {line}" if line else ""
 
 
 def unmarked(text: str) -> str:
-    """The text as it reads without fences and marks."""
+    """The text as it reads without fences and marks: cleaned, and nothing else."""
     if "<data " not in text:
         return text
-    return _FENCED.sub(lambda each: _MARKED.sub("", _GOES_ON.sub(" ", f"\n{each[2]}")[1:]), text)
+    return _FENCED.sub(lambda each: _MARKED.sub("", _GOES_ON.sub("", f"\n{each[2]}")[1:]), text)
 
 
 def closed(text: str, *tags: str) -> str:

@@ -3,8 +3,10 @@
 import re
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_cleaning import hostile
 
+from pagemind.runtime.cleaning import clean
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.untrusted import Fences, closed, marker, unmarked
 
@@ -24,6 +26,14 @@ def test_no_text_ends_its_fence_or_leaves_a_line_unmarked(text: str, source: str
     assert not mark.isalnum()
     assert all(re.match(rf"{mark}(\+? |$)", line) for line in lines)
     assert not any(opened[1] in line for line in lines)
+
+
+@settings(max_examples=200, deadline=None)
+@given(hostile.filter(str.strip), st.integers(1, 300))
+def test_without_its_marks_it_reads_as_it_was_cleaned(text: str, times: int) -> None:
+    """To the letter, however long its lines: who looks for an address in it finds it."""
+    text *= times
+    assert unmarked(f"a\n{FENCES.around('m42', text)}\nb") == f"a\n{clean(text)}\nb"
 
 
 def test_a_text_that_knows_the_name_of_its_fence_gets_another() -> None:
