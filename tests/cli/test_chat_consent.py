@@ -9,12 +9,13 @@ from pty_kit import CTRL_C, CTRL_D, Terminal
 CODE = """
 import sys, time
 from pagemind.runtime.testing import ScriptedModel, call
+from pagemind.runtime.untrusted import unmarked
 import pagemind.runtime.runtime as runtime
 
 def answer(request):
     last = request.messages[-1]
     if last.role == "tool":
-        return "It said: " + last.text
+        return "It said: " + unmarked(last.text)
     said = last.text.rpartition("] ")[2]
     if said.startswith("wait"):
         time.sleep(1.5)
@@ -23,6 +24,7 @@ def answer(request):
 
 runtime.make_model = lambda choice, *_: ScriptedModel(
     answer, name=choice.name, count=lambda text: len(text) // 4)
+from pagemind.runtime.untrusted import unmarked
 from pagemind.runtime.cli.app import main
 sys.exit(main(sys.argv[1:]))
 """

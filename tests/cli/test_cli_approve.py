@@ -10,6 +10,7 @@ from pagemind.runtime.model import ModelRequest
 from pagemind.runtime.model_choice import ModelChoice
 from pagemind.runtime.person import ApprovalRequest
 from pagemind.runtime.testing import ScriptedModel, call
+from pagemind.runtime.untrusted import unmarked
 
 DEFINITION = (
     "name: hand\nembedding: none\ncontext_window: 8192\ntools: [shell, clock]\n"
@@ -24,7 +25,7 @@ def hand(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     def answer(request: ModelRequest) -> object:
         last = request.messages[-1]
         if last.role == "tool":
-            return f"It said: {last.text}"
+            return f"It said: {unmarked(last.text)}"
         said = last.text.rpartition("] ")[2]
         return call("shell", command=said) if said.startswith("echo") else "Fine."
 

@@ -17,6 +17,7 @@ from pagemind.runtime.tasks.opening import Answers
 from pagemind.runtime.tasks.runner import run_task
 from pagemind.runtime.tasks.task_file import load_task
 from pagemind.runtime.testing import HashingEmbedder, ScriptedModel, call
+from pagemind.runtime.untrusted import unmarked
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 READERS = ("people", "tides", "trade")
@@ -28,7 +29,7 @@ def answer(request: ModelRequest) -> Answer:
     last = request.messages[-1]
     if "You lead a team" in system:
         if last.role == "tool":
-            return f"From my readers: {last.text}"
+            return f"From my readers: {unmarked(last.text)}"
         if "Write a report" in last.text:
             return "# The harbour\n" + system.partition('label="findings"')[2]
         return call("send_message_to_all", tags=["reader"], text=last.text.rpartition("] ")[2])
@@ -47,7 +48,7 @@ def answer(request: ModelRequest) -> Answer:
 
 
 def _note(results: list[Message]) -> str:
-    found = [m.text for m in results if m.name == "grep_files"]
+    found = [unmarked(m.text) for m in results if m.name == "grep_files"]
     return found[0].splitlines()[1].strip() if found else ""
 
 
