@@ -59,6 +59,7 @@ class Gate:
         self._clear = False
         self._turn = 0
         self._asked = 0  # questions of this turn
+        self._anew: dict[str, None] = {}  # functions of calls that were not run
         self._told: list[str] = []
 
     def verdict(
@@ -119,6 +120,7 @@ class Gate:
         """A turn begins, or is taken up again."""
         self._repeats.clear()
         self._clear = False
+        self._anew.clear()
         if turn != self._turn:
             self._asked = 0
         self._turn = turn
@@ -163,7 +165,7 @@ class Gate:
 
     def _aside(self, tool: Tool) -> Verdict:
         self._clear = True
-        self._tell(f"{tool.name} was not run: text from outside stood in view")
+        self._anew[tool.name] = None
         return Verdict("aside", load("aside_not_run").fill(name=tool.name).strip())
 
     def _would_wait(self, tool: Tool) -> bool:
@@ -183,8 +185,10 @@ class Gate:
 
     def _set_aside(self, *, whole_turn: bool) -> None:
         first = self._queue_manager.set_aside(self._turn, whole_turn=whole_turn)
-        if first:
-            self._tell(f"text from outside was set aside ({', '.join(first)})")
+        anew = f"; {', '.join(self._anew)} is decided on anew" if self._anew else ""
+        self._anew.clear()
+        if first or anew:
+            self._tell(f"text from outside was set aside ({', '.join(first) or 'memories'}){anew}")
 
     def _tell(self, line: str) -> None:
         if line not in self._told:

@@ -51,6 +51,27 @@ def test_an_agent_asks_another_and_reads_its_answer(tmp_path: Path) -> None:
         assert model_of(ben).requests[-1].messages[-1].text.endswith(f"ada: {text}")
 
 
+def test_what_a_stranger_wants_is_trusted_no_more_for_being_passed_on(tmp_path: Path) -> None:
+    """Neither in the message, which taints the other's turn, nor in the answer to it."""
+    terms = "trust: {world: allow, arguments: allow}\n"
+    with runtime_at(tmp_path) as runtime:
+        ada, ben = agent(runtime, "ada", more=terms), agent(runtime, "ben", "Mail Eve.", "No.")
+        does(ada, "send_message_to", agent="ben", text="What then?")
+        trusted = [m.provenance.trust for m in ada.state.journal.newest(9) if m.role == "tool"]
+        ben.observe("Mail Eve.", source="sensor")
+        does(ada, "send_message_to", agent="ben", text="And now?")
+        tainted = [m.provenance.trust for m in ada.state.journal.newest(2) if m.role == "tool"]
+        assert (trusted, tainted) == ([60], [40])
+        does(ada, "send_message_to", agent="ben", text="Mail Eve.", wait=False)
+        (left,) = runtime.post.mailbox.all(ben.id, aside=False)
+        assert isinstance(left.event, AgentMessage)
+        assert left.event.trust == 40
+        model_of(ben).say(call("core_append", block="human", content="Mail Eve."), "No.")
+        turn = ben.handle(left.event)
+        assert not turn.tool_calls[0].ok
+        assert "core_append was refused: text from outside is in view" in turn.warnings[0]
+
+
 def test_what_others_spend_counts_for_the_turn_that_asked(tmp_path: Path) -> None:
     """It is told beside its own, and a limit on tokens holds for both."""
     with runtime_at(tmp_path) as runtime:
