@@ -21,9 +21,15 @@ from pagemind.runtime.testing import ScriptedModel, call
 
 
 @pytest.fixture
-def life(tmp_path: Path) -> Life:
+def life(lived: Life, tmp_path: Path) -> Life:
     """In which Dana was erased, after pages were written and turns taken back."""
-    made = Life(tmp_path, 11)
+    return lived.copied(tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Life:
+    """That life, which each test has a copy of."""
+    made = Life(tmp_path_factory.mktemp("lived"), 11)
     with made.runtime() as runtime:
         agent = made.agent(runtime)
         for at in range(4):

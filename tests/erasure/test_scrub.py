@@ -96,9 +96,15 @@ def _said(life: Life, person: str) -> list[str]:
 
 
 @pytest.fixture
-def life(tmp_path: Path) -> Life:
+def life(lived: Life, tmp_path: Path) -> Life:
     """With one message of Dana's in the queue, and nothing paged out."""
-    made = Life(tmp_path, 1, window=16_000)
+    return lived.copied(tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Life:
+    """That life, which each test has a copy of."""
+    made = Life(tmp_path_factory.mktemp("lived"), 1, window=16_000)
     with made.runtime() as runtime:
         agent = made.agent(runtime)
         agent.send("note the word DANA0001 for me, please", speaker="Dana", id=FIRST)
