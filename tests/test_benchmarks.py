@@ -139,3 +139,14 @@ def test_every_script_is_in_the_readme() -> None:
     ]
     assert scripts
     assert not [name for name in scripts if f"| `{name}` |" not in text]
+
+
+def test_per_source_tells_what_the_share_costs(tmp_path: Path) -> None:
+    """A row without it and one with it: as good for documents, and a flood hides nothing."""
+    (tmp_path / "docs").mkdir()
+    text = (ROOT / "docs" / "quarantine.md").read_text(encoding="utf-8")
+    (tmp_path / "docs" / "one.md").write_text(text, encoding="utf-8")
+    few = ("--questions", "1", "--flood", "12", "--docs", str(tmp_path / "docs"))
+    without, within = run("per_source.py", *few, out=tmp_path / "f.json")["rows"]
+    assert within["hit@10"] >= without["hit@10"]
+    assert (without["flood"], within["flood"]) == (0.0, 1.0)
