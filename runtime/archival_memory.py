@@ -136,7 +136,13 @@ class ArchivalMemory:
         close = {int(id[1:]): score for id, score in found if score >= NEAR_ASKS}
         known = self._state.passages.get(list(close))
         near = [
-            Near(p.short_id, close[number], p.text, contradicts(p.text, text))
+            Near(
+                p.short_id,
+                close[number],
+                p.text,
+                contradicts(p.text, text),
+                p.provenance.trust,
+            )
             for number in close
             if (p := known.get(number)) is not None
             and p.provenance.status == "active"

@@ -31,6 +31,7 @@ from pagemind.runtime.tiers.schema import (
     text_digest,
 )
 from pagemind.runtime.tiers.store import TIERS, TierStore
+from pagemind.runtime.trust_invariants import check_trust
 
 _Compare = Callable[[State, TierStore, Tier], Iterator["Finding"]]
 _CHUNK = 1000  # messages read at once
@@ -50,6 +51,7 @@ def check_state(state: State) -> list[Finding]:
         found += _directories(state)
         found += _epochs(state)
         found += check_records(state)
+        found += check_trust(state)
         found += _unfinished(state)
         for check, what, ids, repair in record_laws.faults(state):
             found += wrong(check, what, ids, repair)

@@ -102,6 +102,7 @@ class Near:
     similarity: float
     text: str
     otherwise: bool = False
+    trust: int = 100
 
 
 def merged(tiers: Iterable[Sequence[Hit]]) -> list[Hit]:

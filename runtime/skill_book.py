@@ -11,7 +11,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from pagemind.runtime.errors import NotFound, UserError
-from pagemind.runtime.message import Provenance
+from pagemind.runtime.message import TRUST, Provenance
 from pagemind.runtime.passage import Facets, Passage
 from pagemind.runtime.settings import SKILL_FAILURES, SKILL_LEAST, SKILL_TRIED, SUMMARY_TRUST
 from pagemind.runtime.skill import Draft, Skill, SkillState, load_order, metadata_of, skill_of
@@ -134,6 +134,9 @@ class SkillBook:
                 state.passages.set_status(
                     skill.number, "active", author=by, reason=why, seq=state.journal.last_seq
                 )
+            if by != "runtime" and tainted(skill.trust):
+                # Somebody has read it, and wants it to be used.
+                state.passages.set_trust(skill.number, max(TRUST.values()), by=by)
             self._failures(skill.number, 0)
             self._settle(skill, "applied", by)
         return self._as_skill(state.passages.get([skill.number])[skill.number])

@@ -84,6 +84,16 @@ def test_the_same_again_is_no_second_fact(book: FactBook, state: State) -> None:
     assert not book.add("Sam", "likes", "tea ").new
 
 
+def test_the_same_words_about_another_value_are_another_fact(book: FactBook, state: State) -> None:
+    """They came from one quote: the new value ends the old one, and no record ends itself."""
+    text = "I am called Kit, and Sam."
+    first = book.add("Sam", "name", "Kit", text, valid_from=MAY).passage
+    second = book.add("Sam", "name", "Samuel", text, valid_from=MAY).passage
+    assert second.number != first.number
+    old = state.passages.get([first.number])[first.number]
+    assert old.facets.superseded_by == second.number
+
+
 def test_what_was_before_is_born_past(book: FactBook, state: State, clock: FrozenClock) -> None:
     """A fact older than the current one ends where that begins."""
     clock.advance(days=90)

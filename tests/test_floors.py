@@ -44,7 +44,7 @@ FLOORS: dict[int, str] = {
           recorder spans mould past_request past_turns moment memory_diff moved lines_seen mend
           time_machine shared_laws audit episodes fingerprint timers permitted related
           skill_book skills instructions
-          held source_named bursts floods taken_out descent retold trusting""",
+          held source_named bursts floods taken_out descent retold trusting trust_invariants""",
     5: """turn heartbeat model_caller loop turn_runner agent_inbox agent feedback errand structured
           deep_recall
           mcp sleep background""",

@@ -1,14 +1,16 @@
 """Archival functions: archival_insert, archival_search, archival_edit, archival_delete."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from pagemind.runtime.errors import BadArguments, UserError
 from pagemind.runtime.keeping import Keeping
 from pagemind.runtime.secret_scan import secrets_in
-from pagemind.runtime.services import Held
+from pagemind.runtime.services import Held, Near
 from pagemind.runtime.settings import SEARCH_LIMIT
 from pagemind.runtime.shorten import shorten
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.tiers.results import lay_out
 from pagemind.runtime.tokens import TokenCounter
@@ -55,9 +57,7 @@ def archival_insert(
     lines = [f"stored as {passage.short_id}"]
     if passage.text != text and secrets_in(text):
         lines.append("without the secret in it, which memory does not keep")
-    for each in close:
-        like = "perhaps contradicts" if each.otherwise else "nearly the same as"
-        lines.append(f"{like} {each.id}: {shorten(each.text, 40, count)}")
+    lines += [named_near(each, count) for each in close]
     return "\n".join(lines)
 
 
@@ -127,6 +127,13 @@ def archival_delete(ctx: ToolContext, id: str) -> str:
     """
     made = ctx.archival.delete(_number(ctx, id))
     return held(id.strip(), made) if isinstance(made, Held) else f"{made.short_id} is deleted"
+
+
+def named_near(near: Near, count: Callable[[str], int]) -> str:
+    """What says nearly the same. Nobody asked for it: of what is untrusted only its id is told."""
+    like = "perhaps contradicts" if near.otherwise else "nearly the same as"
+    says = "" if untrusted(near.trust) else f": {shorten(near.text, 40, count)}"
+    return f"{like} {near.id}{says}"
 
 
 def waits(id: str) -> str:

@@ -1,7 +1,7 @@
 """Fact functions: fact_add, fact_close, fact_search, fact_history."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Literal
 
@@ -10,10 +10,11 @@ from pagemind.runtime.fact import FactFound, validity
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.services import Facts, Held
 from pagemind.runtime.shorten import shorten
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.tokens import TokenCounter
-from pagemind.runtime.tool import ToolContext, tool
+from pagemind.runtime.tool import ToolContext, ToolResult, tool
 from pagemind.runtime.when import Span, last_moment, parse_span
-from pagemind.tools.archival import held, waits
+from pagemind.tools.archival import held, named_near, waits
 
 _ID = re.compile(r"[aA]?(\d{1,18})")
 _TEXT_TOKENS = 60  # of a fact in a list
@@ -70,20 +71,15 @@ def fact_add(
             f"kept aside as {made.passage.short_id}, hidden until a person approves it, since it"
             " says something else than what is known from a better source:"
         ]
-        return "\n".join([*lines, *(_line(each, zone) for each in made.near)])
+        return "\n".join([*lines, *(_known(each, zone) for each in made.near)])
     lines = [f"stored as {shown}" if made.new else f"known already: {shown}"]
     told = {made.passage.number}
     for head, several in (("ended", made.closed), ("also known", made.near)):
-        lines += [f"{head}: {_line(each, zone)}" for each in several if each.number not in told]
+        lines += [f"{head}: {_known(each, zone)}" for each in several if each.number not in told]
         told |= {each.number for each in several}
     ids = {f"a{number}" for number in told}
     count = TokenCounter().count
-    lines += [
-        f"{'perhaps contradicts' if each.otherwise else 'nearly the same as'} {each.id}:"
-        f" {shorten(each.text, 40, count)}"
-        for each in close
-        if made.new and each.id not in ids
-    ]
+    lines += [named_near(each, count) for each in close if made.new and each.id not in ids]
     return "\n".join(lines)
 
 
@@ -117,7 +113,7 @@ def fact_search(
     direction: Literal["out", "in", "both"] | None = None,
     hops: int = 1,
     as_of: str | None = None,
-) -> str:
+) -> ToolResult:
     """Look up what is true of someone or something, exactly: by name and relation, not by likeness.
     For what used to be true, call fact_history.
 
@@ -144,7 +140,7 @@ def fact_search(
 
 
 @tool(effect="none")
-def fact_history(ctx: ToolContext, entity: str, relation: str | None = None) -> str:
+def fact_history(ctx: ToolContext, entity: str, relation: str | None = None) -> ToolResult:
     """List what was true of someone or something over time, the oldest first: what came before,
     what changed when.
 
@@ -172,12 +168,12 @@ def _day(ctx: ToolContext, name: str, written: str | None) -> Span | None:
         raise BadArguments(f"{name}: {error}") from None
 
 
-def _told(ctx: ToolContext, found: Iterable[FactFound], what: str) -> str:
-    """As many as fit, the first first."""
+def _told(ctx: ToolContext, found: Sequence[FactFound], what: str) -> ToolResult:
+    """As many as fit, the first first; trusted as the least of them."""
     count, zone = TokenCounter().count, ctx.now().tzinfo
     lines = [_found_line(each, zone) for each in found]
     if not lines:
-        return f"no fact {what}; recall_search and archival_search look elsewhere"
+        return ToolResult(f"no fact {what}; recall_search and archival_search look elsewhere")
     many = "1 fact" if len(lines) == 1 else f"{len(lines):,} facts"
     kept: list[str] = []
     left = ctx.result_tokens - _HEAD_TOKENS
@@ -187,7 +183,13 @@ def _told(ctx: ToolContext, found: Iterable[FactFound], what: str) -> str:
             break
         kept.append(line)
     more = f"; the first {len(kept):,}, name a relation for fewer" if len(kept) < len(lines) else ""
-    return "\n".join([f"{many} {what}{more}", *kept])
+    least = min(each.fact.provenance.trust for each in found[: len(kept)])
+    return ToolResult("\n".join([f"{many} {what}{more}", *kept]), trust=least)
+
+
+def _known(fact: Passage, zone: tzinfo) -> str:
+    """A fact that was not asked for: of one that is untrusted only where it is."""
+    return fact.short_id if untrusted(fact.provenance.trust) else _line(fact, zone)
 
 
 def _found_line(found: FactFound, zone: tzinfo) -> str:

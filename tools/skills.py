@@ -5,7 +5,7 @@ from typing import Any
 from pagemind.runtime.errors import BadArguments, ToolFailed
 from pagemind.runtime.services import Skills
 from pagemind.runtime.skill import Draft
-from pagemind.runtime.tool import ToolContext, tool
+from pagemind.runtime.tool import ToolContext, ToolResult, tool
 
 
 def _check(
@@ -51,7 +51,7 @@ def skill_save(
 
 
 @tool(effect="none", seconds=None)
-def skill_search(ctx: ToolContext, task: str) -> str:
+def skill_search(ctx: ToolContext, task: str) -> ToolResult:
     """Find skills you have saved that are of use for a task.
 
     Args:
@@ -64,7 +64,8 @@ def skill_search(ctx: ToolContext, task: str) -> str:
     for each in found:
         went = f" [{each.good} good, {each.bad} bad]" if each.good or each.bad else ""
         lines.append(f"{each.skill.shown}: {each.skill.when_to_use}{went}")
-    return "\n".join(lines) or "no skill is of use for that"
+    least = min((each.skill.trust for each in found), default=100)
+    return ToolResult("\n".join(lines) or "no skill is of use for that", trust=least)
 
 
 @tool(effect="world", seconds=None)

@@ -72,8 +72,9 @@ class Passages:
             same = db.one(
                 "SELECT * FROM passages WHERE digest = ? AND status = 'active' AND kind = ?"
                 " AND scope = ? AND owner = ? AND key = ? AND subject_entity IS ? AND relation = ?"
-                " AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0 AND ? IS NULL"
-                " AND (expires_at IS NULL OR expires_at >= ?) AND trust >= ? OR id = ? LIMIT 1",
+                " AND object = ? AND valid_to IS NULL AND superseded_by IS NULL AND cold = 0"
+                " AND ? IS NULL AND (expires_at IS NULL OR expires_at >= ?) AND trust >= ?"
+                " OR id = ? LIMIT 1",
                 (
                     digest(text),
                     facets.kind,
@@ -82,6 +83,7 @@ class Passages:
                     facets.key,
                     facets.subject_entity,
                     facets.relation,
+                    facets.object,
                     facets.superseded_by or (facets.valid_to and rfc3339(facets.valid_to)),
                     rfc3339(facets.expires_at) if facets.expires_at else _FOR_GOOD,
                     min(provenance.trust, SUMMARY_TRUST),

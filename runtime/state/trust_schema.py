@@ -32,4 +32,5 @@ AUDIT = "".join(f"{statement};\n" for statement in AUDIT_STATEMENTS)
 # yet said the least trust of the pages that they stand for.
 FROM_3 = f"""{AUDIT}
 UPDATE summaries SET trust = max(trust, 60);
+INSERT OR REPLACE INTO meta SELECT 'trust_since', coalesce(max(seq), 0) FROM messages;
 """
