@@ -36,6 +36,7 @@ from pagemind.runtime.portable.folder.dump import dump_memory
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.state.ledger import Ledger, Spent
 from pagemind.runtime.state.mailbox import Mailbox
+from pagemind.runtime.testing import HashingEmbedder
 
 CHILD = ROOT / "tests" / "crash_eraser.py"
 PEOPLE = ("Dana", "Robin")
@@ -95,7 +96,13 @@ class World:
             runtime.home.made_files.note(id, page, "page")
             with runtime.reader("ada") as reader, page.open("w") as file:
                 write_page(file.write, reader)
-        with Runtime(self.home, clock=self.life.clock, trace=self.folder / "t.jsonl") as runtime:
+        with Runtime(
+            self.home,
+            clock=self.life.clock,
+            embedder=HashingEmbedder(32),
+            background=False,
+            trace=self.folder / "t.jsonl",
+        ) as runtime:
             runtime.agent("ada", model=self.life.model()).close()
 
     def _about(self, person: str) -> str:
