@@ -112,8 +112,10 @@ class _Closure:
         for record in records(state):
             if record.number not in gone.passages and record.provenance.origin in _OWN:
                 yield told.of_record(record)
-        yield from (row["value"] for row in state.database.rows(
-            "SELECT value FROM block_versions WHERE author = 'user' OR version = 1"))  # fmt: skip
+        # A move of the time machine is the user's, and what it wrote back the model's.
+        sql = "SELECT value FROM block_versions WHERE author = 'user' AND origin = 'user'"
+        for row in state.database.rows(f"{sql} OR version = 1"):
+            yield row["value"]
 
     def _may_repeat(self, message: Message) -> bool:
         if message.role == "assistant" or message.kind == "notice":

@@ -231,3 +231,25 @@ def test_what_a_definition_no_longer_keeps_is_erased_at_the_opening() -> None:
         agent.close()
         (row,) = runtime.home.audit.rows(op="erased")
         assert (row.by, row.detail["verified"]) == ("runtime", True)
+
+
+def test_an_undo_makes_nobody_say_what_a_block_said() -> None:
+    """What a move of the time machine wrote back into a block is no word of a person: results that
+    repeat it go with what it came from."""
+    told = "The key is at QX4711."
+    script = [
+        *(call("core_append", block="human", content=told), "Kept."),
+        *(call("core_append", block="human", content="Tea is liked."), "Now it says QX4711."),
+        *(call("core_append", block="human", content="Rum is not."), "Noted."),
+    ]
+    with temporary_runtime() as runtime:
+        agent = runtime.agent("ada", definition="assistant", model=ScriptedModel(script))
+        agent.send("Zenobia hides the key at QX4711.")
+        agent.send("I like tea.")
+        agent.send("I do not like rum.")
+        agent.undo()
+        agent.close()
+        receipt = runtime.erase("ada", subject="Zenobia")
+        assert receipt.verified, receipt.found
+        held = [path for path in runtime.home.path.rglob("*") if path.is_file()]
+        assert not [path for path in held if b"QX4711" in path.read_bytes()]
