@@ -35,7 +35,11 @@ def rewrite(state: State, plan: Plan, count: Count) -> None:
             db.write("UPDATE epochs SET table_sha256 = ? WHERE table_sha256 = ?", (new, sha256))
         if sha256 in pinned:
             _repin(state, sha256, gone)
-        db.write("UPDATE steps SET prefetch_sha256 = '' WHERE prefetch_sha256 = ?", (sha256,))
+    db.write(
+        "UPDATE steps SET prefetch_sha256 = '' WHERE prefetch_sha256 IN"
+        " (SELECT value FROM json_each(?))",
+        (json.dumps(texts),),
+    )
     _still(db, plan)
 
 
