@@ -248,8 +248,6 @@ class ArchivalMemory:
         """Raises ToolFailed for what is not there for whoever asks, and what it only reads."""
         found = self._state.passages.get([number]).get(number)
         if found is None or not self._sees(found):
-            if found is not None and found.standing == "pending" and self.sight.sees(found):
-                raise ToolFailed(f"a{number} waits for a person, who decides on it as it is")
             return self._known(None, number)
         if not self.sight.changes(found):
             allowed = ", ".join(self.sight.writable)
