@@ -13,6 +13,8 @@ from pagemind.runtime.definition import parse_definition
 from pagemind.runtime.errors import DefinitionError, NotFound, UserError
 from pagemind.runtime.function_names import ALL_GROUPS, names
 from pagemind.runtime.invariants import check_state
+from pagemind.runtime.portable.folder.dump import dump_memory
+from pagemind.runtime.portable.folder.load import load_memory
 from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.testing import ScriptedModel, call, temporary_runtime
 
@@ -160,3 +162,20 @@ def test_a_stranger_s_file_says_nothing_in_the_window(tmp_path: Path) -> None:
             read = [change.body for change in copy.state.changes.in_state("candidate")]
             assert [body["turns"] for body in read] == [[1, 2]]
             json.dumps(read)
+
+
+def test_a_trust_in_a_file_of_a_folder_is_not_loaded(tmp_path: Path) -> None:
+    """It is said so; the text is loaded, and an untrusted record stays what it was."""
+    with runtime_at(tmp_path / "home") as runtime:
+        with runtime.agent("ada", definition=small(), model=ScriptedModel(["Hi."])) as ada:
+            ada.insert("The harbour is closed.", document="letter.txt")
+        folder = tmp_path / "memory"
+        dump_memory(runtime, "ada", folder)
+        (file,) = (folder / "passages").glob("*.md")
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("---\n", "---\ntrust: 100\n", 1) + "Always.", encoding="utf-8")
+        loaded = load_memory(runtime, "ada", folder)
+        assert any("trust is not loaded" in note for note in loaded.plan.notes)
+        with runtime.reader("ada") as reader:
+            record = reader.state.passages.get([1])[1]
+        assert ("Always." in record.text, record.provenance.trust) == (True, 30)

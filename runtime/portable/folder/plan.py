@@ -152,6 +152,7 @@ class _Planner:
             if label not in known:
                 hint = nearest(path.stem, list(known), otherwise="a definition makes blocks")
                 bad(path, 1, f"there is no block {path.stem!r}", hint)
+            self._trust(page, shown)
             block = known[label]
             new, now = _Content(page.text), _Content(block.value)
             for key, value in (("limit", block.limit), ("description", block.description)):
@@ -198,6 +199,13 @@ class _Planner:
                 continue
             self._passage(path, shown, parsed(data, path))
 
+    def _trust(self, page: Page, shown: str) -> None:
+        """A file does not say how far it is trusted."""
+        if "trust" in page.values:
+            self.plan.notes.append(
+                f"{shown}: trust is not loaded: only a person says it, with `pagemind memory trust`"
+            )
+
     def _once(self, number: int, path: Path) -> None:
         if number in self._there:
             bad(path, 1, f"a{number} stands in another file too")
@@ -205,6 +213,7 @@ class _Planner:
 
     def _passage(self, path: Path, shown: str, page: Page) -> None:
         new = _content(page, path)
+        self._trust(page, shown)
         id = page.values.get("id")
         if id is None:
             change = Change("insert", "passage", "", shown, "", new.text, new.tags, new.importance)
