@@ -85,7 +85,9 @@ class _Answer:
             )
             id = id_of(agent, asked, self._key, retried=self._retried)
             if id is None or agent.state.turns.by_client_id(id) is None:
-                self._taken_in = take_in(agent, asked.history, asked.speaker)
+                self._taken_in = take_in(
+                    agent, asked.history, asked.speaker, self._service.runtime.home.denied
+                )
             said = UserMessage(asked.message.text, asked.speaker, id, attachments=images)
             return keeper.submit(name, said, id=id, observer=observer, cancel=cancel)
 

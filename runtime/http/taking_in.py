@@ -20,6 +20,7 @@ from pagemind.runtime.http.chat_request import Heard
 from pagemind.runtime.loop import INTERRUPTED
 from pagemind.runtime.message import TRUST, Blob, Message, Origin, Provenance, Text, clean_text
 from pagemind.runtime.settings import TAKE_IN_BATCH
+from pagemind.runtime.state.denied import Denied
 from pagemind.runtime.turn import heard
 
 DETAIL = "chat completions"  # the origin of what was taken in
@@ -142,12 +143,15 @@ def _stored(message: Message, *, taken_in: bool = False) -> Stored:
     return Stored(message.role, plain_text(message), images, taken_in)
 
 
-def take_in(agent: Agent, history: Sequence[Heard], speaker: str) -> int:
+def take_in(agent: Agent, history: Sequence[Heard], speaker: str, denied: Denied) -> int:
     """Record what is new of a history, in its order; how many messages. Held between two turns.
 
     A user's words are the user's, as if sent one by one. Whoever answered them is not known: such
-    answers are trusted as imports are.
+    answers are trusted as imports are. What was erased from the home stays erased, though a client
+    goes on sending it.
     """
+    if denied.anything:
+        history = [each for each in history if not denied.has_text(each.text)]
     speakers = {speaker, *(each.speaker for each in history if each.role == "user")}
     if not new_of(history, stored_of(agent, speakers)):
         return 0

@@ -166,6 +166,16 @@ def test_a_history_of_elsewhere_is_taken_in_as_it_was_said(here: Served, name: s
     assert len(here.stored(name)) == 6
 
 
+def test_what_was_erased_does_not_come_back_with_a_history(here: Served, name: str) -> None:
+    """A client that goes on sending it is not heard; what else it sends is taken in."""
+    erased = "My number is 0911-55-2368, and I live at the old lighthouse."
+    denied = here.house.runtime.home.denied
+    denied.add("before", [digest for digest in (denied.of_text(erased),) if digest])
+    response = here.chat(erased, "Nice!", "And my boat?", model=name)
+    assert response.headers["Pagemind-Taken-In"] == "1"
+    assert erased not in [text for _, text in here.stored(name)]
+
+
 def test_a_long_history_of_elsewhere_is_paged_out_as_it_is_taken_in(
     here: Served, name: str
 ) -> None:
