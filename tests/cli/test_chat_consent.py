@@ -24,7 +24,6 @@ def answer(request):
 
 runtime.make_model = lambda choice, *_: ScriptedModel(
     answer, name=choice.name, count=lambda text: len(text) // 4)
-from pagemind.runtime.untrusted import unmarked
 from pagemind.runtime.cli.app import main
 sys.exit(main(sys.argv[1:]))
 """
