@@ -159,7 +159,8 @@ class Performer:
         """That of what the arguments of a call are made from: who wrote the task answers for what
         stands in it, and for inputs that are not untrusted; not for what an agent has said."""
         inputs = self._job.task.spec.inputs
-        own = {*self._job.task.vars, *_COUNTS}
+        # What a task gives another one may be an agent's words.
+        own = {*_COUNTS, *(self._job.task.vars if self._job.outer is None else ())}
         if inputs is None or not inputs.untrusted:
             own |= {"input"}
         written = [Text.parse(each) for each in action.arguments.values() if isinstance(each, str)]
