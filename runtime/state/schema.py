@@ -6,7 +6,7 @@ Times are RFC 3339 in UTC; lists and mappings are JSON.
 """
 
 from pagemind.runtime.state.semantic_schema import FACETS, FROM_2, SEMANTIC
-from pagemind.runtime.state.trust_schema import AUDIT, FROM_3
+from pagemind.runtime.state.trust_schema import AUDIT, FROM_3, WAITING
 
 STATE = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -324,7 +324,7 @@ CREATE TABLE calibration (
     samples INTEGER NOT NULL,
     at TEXT NOT NULL
 ) WITHOUT ROWID;
-{SEMANTIC}{AUDIT}"""
+{SEMANTIC}{AUDIT}{WAITING}"""
 
 # From version n to n + 1: statements run in one transaction after an automatic backup.
 STATE_MIGRATIONS: dict[int, str] = {

@@ -28,9 +28,11 @@ BEGIN SELECT RAISE(ABORT, 'a row of the audit log is never deleted'); END""",
 )
 AUDIT = "".join(f"{statement};\n" for statement in AUDIT_STATEMENTS)
 
+# What waits for a person is counted in status lines and reviews, and is most often nothing.
+WAITING = "CREATE INDEX passages_waiting ON passages (number) WHERE status = 'pending';\n"
+
 # From version 3. Summaries were made only from rows at or above their own trust (design D4), and
 # yet said the least trust of the pages that they stand for.
-FROM_3 = f"""{AUDIT}
-UPDATE summaries SET trust = max(trust, 60);
+FROM_3 = f"""{AUDIT}{WAITING}UPDATE summaries SET trust = max(trust, 60);
 INSERT OR REPLACE INTO meta SELECT 'trust_since', coalesce(max(seq), 0) FROM messages;
 """
