@@ -128,7 +128,7 @@ class _Search:
         pieces = [squeezed(lax(leaf.text)) for leaf in leaves]
         stream = "".join(pieces)
         for source, text in self._outside:
-            for target in targets(text.plain):
+            for target in dict.fromkeys(targets(text.plain)):
                 wanted = squeezed(lax(target.text))
                 at = stream.find(wanted) if len(wanted) >= _JOINED_LEAST else -1
                 if at < 0 or self._known(target.kind, target.text):

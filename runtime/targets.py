@@ -65,8 +65,10 @@ def plain(text: str) -> str:
         if (decoded := unquote(text)) == text:
             break
         text = decoded
-    text = unicodedata.normalize("NFKC", text)
-    text = "".join(each for each in text if unicodedata.category(each) not in ("Cf", "Co", "Cs"))
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+        hidden = ("Cf", "Co", "Cs")
+        text = "".join(each for each in text if unicodedata.category(each) not in hidden)
     return _PUNYCODE.sub(_label, text.casefold())
 
 
@@ -80,6 +82,8 @@ def _label(match: re.Match[str]) -> str:
 def lax(text: str) -> str:
     """So that what looks or sounds the same is the same."""
     text = _DOT.sub(".", _AT.sub("@", plain(text)))
+    if text.isascii():
+        return text
     bare = unicodedata.normalize("NFKD", text.translate(_ALIKE))
     return "".join(each for each in bare if unicodedata.category(each) != "Mn")
 
