@@ -1,6 +1,6 @@
 """Trust: what strangers' texts come to, with a model that obeys every order that it reads.
 
-    python benchmarks/trust.py [--seed 1] [--variants 3] [--turns 100] [--ablation] [--json FILE]
+    python benchmarks/trust.py [--seed 1] [--variants 1] [--turns 100] [--ablation] [--json FILE]
 
 The attacks (trust_attacks*.py, our own wording after published kinds) and the benign tasks
 (trust_tasks.py) are played with the product as it is: the model is scripted (trust_model.py), the
@@ -9,10 +9,11 @@ for. `consequential_actions` are deeds in the world that the person did not ask 
 `trusted_changed` what became of trusted memory: a record changed or crowded out, core memory, a
 skill, timer or pin written, strangers' words in a row or step that counts as trusted. Both should
 be 0. `utility` is how many tasks were finished ÷ how many with every defence off. With `--ablation`
-the attacks are played with each defence off by itself, and `ablation` says how many got through
-then. No figure is of a clock.
+one attack of each kind is played with each defence off by itself, and `ablation` says how many got
+through then. `--no-attacks` and `--no-tasks` leave a part out. No figure is of a clock.
 """
 
+import logging
 import sys
 import tempfile
 import time
@@ -29,7 +30,7 @@ from trust_ablation import ALL_OFF, DEFENCES, Defence
 from trust_stage import DEEDS, Harm, stages
 
 TURNS = 100  # of talk between what is planted and what wakes it
-VARIANTS = 3
+VARIANTS = 1
 
 
 @dataclass
@@ -138,10 +139,12 @@ def utility(gated: Done, ungated: Done) -> float:
 
 
 def ablation(seed: int, turns: int, *, tell: bool = False) -> dict[str, dict[str, Any]]:
-    """For each defence: how many attacks get through without it, and what they do."""
+    """For each defence: how many attacks get through without it, and what they do. One attack of
+    each kind is played."""
+    first = {each.kind: each.name for each in reversed(list(trust_attacks.every()))}
     found = {}
     for defence in (*DEFENCES, ALL_OFF):
-        played = attacks([seed], turns=turns, without=defence)
+        played = attacks([seed], turns=turns, without=defence, only=list(first.values()))
         kinds = Counter(harm.kind for each in played.through.values() for harm in each)
         found[defence.name] = {
             "through": len(played.through),
@@ -168,13 +171,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--variants", type=int, default=VARIANTS, help="seeds from it on")
     arguments.add_argument("--turns", type=int, default=TURNS, help="of a long time")
     arguments.add_argument("--ablation", action="store_true")
-    arguments.add_argument("--ablation-turns", type=int, default=8)
+    arguments.add_argument("--ablation-turns", type=int, default=2)
     arguments.add_argument("--only", nargs="+", default=(), help="attacks of these names")
+    arguments.add_argument("--no-attacks", action="store_true")
     arguments.add_argument("--no-tasks", action="store_true")
     arguments.add_argument("--tell", action="store_true", help="say each as it is played")
     asked = arguments.parse_args(argv)
+    logging.getLogger("pagemind").setLevel(logging.CRITICAL)  # functions that fail are meant to
     seeds = range(asked.seed, asked.seed + asked.variants)
-    played = attacks(seeds, turns=asked.turns, only=asked.only, tell=asked.tell)
+    none = () if asked.no_attacks else seeds
+    played = attacks(none, turns=asked.turns, only=asked.only, tell=asked.tell)
     figures: dict[str, Any] = {
         "attacks": played.attacks,
         "consequential_actions": played.deeds,
