@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from erasure_kit import Life
 from pagemind.runtime.erasure import eraser
 from pagemind.runtime.erasure.receipt import Receipt
 from pagemind.runtime.erasure.wanted import wanted
+from pagemind.runtime.errors import NotFound
 from pagemind.runtime.state import database
 from pagemind.runtime.state.database import Database
 from pagemind.runtime.tiers import upkeep
@@ -78,7 +80,9 @@ def main(home: str, point: str, nth: str) -> None:
         if point != "none":
             put_fuse(point, Fuse(int(nth)))
         with runtime.erasing("ada") as erasing:
-            if not erasing.resumed:
+            if erasing.resumed:
+                return
+            with suppress(NotFound):  # the last one was killed after the end
                 erasing.erase(erasing.preview(wanted(subject="Dana")))
 
 
