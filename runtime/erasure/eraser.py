@@ -1,7 +1,7 @@
 """Eraser: carries an erasure through, from a plan to its receipt.
 
-    prepared = eraser.prepare(plan, matches)     reads; nothing is touched
-    receipt = eraser.erase(prepared)             stored → scrub → outside → purge → verify → receipt
+    prepared = eraser.prepare(state, plan, matches)   only reads
+    receipt = eraser.erase(prepared)   stored → scrub → outside → purge → verify → receipt
 
 Each step may be done again: whoever is killed in the midst of one is followed by resume(), which
 comes to the same end. Nothing is said to be gone before the last step. Readers go on meanwhile.
@@ -27,6 +27,7 @@ from pagemind.runtime.settings import ERASE_WAIT_SECONDS
 from pagemind.runtime.state.archives import RegisteredArchive
 from pagemind.runtime.state.erasures import STEPS, Erasure
 from pagemind.runtime.state.home import Home, Registered
+from pagemind.runtime.state.state import State
 from pagemind.runtime.tiers_writer import TiersWriter
 from pagemind.runtime.tokens import TokenCounter
 
@@ -54,12 +55,10 @@ class Eraser:
         self._counter = counter
         self._at_step = at_step
 
-    def prepare(self, plan: Plan, matches: Callable[[str], bool]) -> Prepared:
-        """What is to be done for a plan. `matches`: whether a text of this agent, anywhere in the
-        home, is meant."""
-        with self._writing() as writer:
-            state = writer.state
-            return prepare(self._home, self._archives.registry, self._agent, state, plan, matches)
+    def prepare(self, state: State, plan: Plan, matches: Callable[[str], bool]) -> Prepared:
+        """What is to be done for a plan of this state. `matches`: whether a text of this agent,
+        anywhere in the home, is meant."""
+        return prepare(self._home, self._archives.registry, self._agent, state, plan, matches)
 
     def erase(self, prepared: Prepared, *, markers: Sequence[str] = ()) -> Receipt:
         """Do it. `markers`: texts that must stand nowhere in the home afterwards, for tests.

@@ -27,6 +27,7 @@ from pagemind.runtime.erasure.seeds import seeds_of
 from pagemind.runtime.erasure.wanted import Wanted
 from pagemind.runtime.errors import AgentInUse, NotFound, PagemindError
 from pagemind.runtime.naming import checked_name
+from pagemind.runtime.reader import AgentReader
 from pagemind.runtime.state.home import AgentLock, Home, Registered
 from pagemind.runtime.tokens import TokenCounter
 from pagemind.runtime.writer import AgentWriter
@@ -42,6 +43,8 @@ class House(Protocol):
     counter: TokenCounter
 
     def is_open(self, agent_id: str) -> bool: ...
+
+    def reader(self, name: str) -> AgentReader: ...
 
     def writer_in(self, registered: Registered, folder: Path) -> AgentWriter: ...
 
@@ -120,13 +123,13 @@ class Erasing:
 
     def preview(self, wanted: Wanted) -> Preview:
         """Raises NotFound for an id of nothing, UserError."""
-        with self._writing() as writer:
-            state = writer.state
+        with self._house.reader(self.agent.name) as reader:
+            state = reader.state
             plan = plan_of(state, wanted)
             matches = seeds_of(state, wanted).matches
             items = tuple(items_of(state, plan))
             whole = state.journal.count() + state.passages.count()
-        prepared = self._eraser.prepare(plan, matches)
+            prepared = self._eraser.prepare(state, plan, matches)
         counts = prepared.counts
         share = (counts.messages + counts.passages + counts.records) / max(1, whole)
         return Preview(wanted, prepared, items, min(1.0, share))
@@ -144,9 +147,6 @@ class Erasing:
             )
         prepared = replace(preview.prepared, keep_files=keep_files)
         return self._eraser.erase(prepared, markers=markers)
-
-    def _writing(self) -> AgentWriter:
-        return self._house.writer_in(self.agent, self._house.home.folder(self.agent.id))
 
     def close(self) -> None:
         """Let go of the agent. Idempotent."""
@@ -194,15 +194,15 @@ def finish(house: House, agent: Registered) -> None:
 def keep_to(house: House, agent: Registered) -> Receipt | None:
     """Erase what is older than the agent's definition keeps; the caller holds its lock. None where
     nothing is due. What cannot be done now is tried again the next time."""
-    folder = house.home.folder(agent.id)
-    with house.writer_in(agent, folder) as writer:
-        due = outdated(writer.state, writer.definition.keep)
-        plan = plan_of(writer.state, due) if due is not None else None
-    if not plan:
-        return None
     eraser = eraser_of(house, agent)
+    with house.reader(agent.name) as reader:
+        due = outdated(reader.state, reader.definition.keep)
+        plan = plan_of(reader.state, due) if due is not None else None
+        if not plan:
+            return None
+        prepared = eraser.prepare(reader.state, plan, lambda text: False)
     try:
-        return eraser.erase(eraser.prepare(plan, lambda text: False).saying(by="runtime"))
+        return eraser.erase(prepared.saying(by="runtime"))
     except PagemindError as error:
         _log.warning("what %s no longer keeps is not erased yet: %s", agent.name, error.message)
         return None

@@ -39,7 +39,7 @@ class MadeFiles:
         try:
             self._db.write(
                 "INSERT OR REPLACE INTO made_files VALUES (?,?,?,?)",
-                (str(Path(path).absolute()), agent, kind, rfc3339(self._clock.now())),
+                (str(_absolute(Path(path))), agent, kind, rfc3339(self._clock.now())),
             )
         except StorageError as error:
             _log.warning("%s is not known to an erasure: %s", path, error)
@@ -59,3 +59,8 @@ class MadeFiles:
 
     def forget(self, agent: str, path: Path) -> None:
         self._db.write("DELETE FROM made_files WHERE path = ? AND agent = ?", (str(path), agent))
+
+
+def _absolute(path: Path) -> Path:
+    """Where it is; a link by that name is what is written anew, not what it leads to."""
+    return path.absolute().parent.resolve() / path.name
