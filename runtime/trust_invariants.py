@@ -18,6 +18,7 @@ _LAWS = (
         "than their step was",
         "SELECT 'm' || m.seq FROM messages m JOIN steps s ON s.step = m.step"
         " WHERE m.role IN ('assistant', 'tool') AND m.trust > s.min_trust"
+        " AND m.status <> 'retired'"  # erased: it says nothing that could be trusted
         f" AND m.seq > {_SINCE} AND 'm' || m.seq NOT IN {_RAISED}",
     ),
     (
