@@ -83,6 +83,7 @@ class World:
             self.window, *(MANY if self.window >= 4096 else FEW), limit=120, more=more
         )
         ratio = chance.choice([0, 0, 0.7, 1.0, 1.3, 1.6])
+        self.window = self.definition.context_window or self.window
         self.model = RandomModel(chance, self.faults, self.clock, self.window, ratio)
         self.number = 0
         self.log: list[str] = []
