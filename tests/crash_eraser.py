@@ -1,7 +1,5 @@
-"""The process that is killed while it erases: a life of an agent (erasure_kit) is made, or what
-Dana said is erased from it.
+"""The process that is killed while it erases what Dana said from a life (erasure_kit).
 
-    python crash_eraser.py HOME live 0
     python crash_eraser.py HOME POINT NTH
 
 At the NTH time that it passes POINT it kills itself; "none" leaves that to whoever started it.
@@ -9,7 +7,6 @@ At the NTH time that it passes POINT it kills itself; "none" leaves that to whoe
 
 import os
 import signal
-import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,15 +20,13 @@ from pagemind.runtime.erasure import eraser
 from pagemind.runtime.erasure.receipt import Receipt
 from pagemind.runtime.erasure.wanted import wanted
 from pagemind.runtime.errors import NotFound
-from pagemind.runtime.state import database
-from pagemind.runtime.state.database import Database
 from pagemind.runtime.tiers import upkeep
 
 EVENTS = 8
 SEED = 5
 # The point and the passing: after the scrub's commit, within the purge of a table, when the receipt
 # is written.
-POINTS = (("commit", 4), ("optimize", 2), ("receipt", 1))
+POINTS = (("scrub", 1), ("optimize", 2), ("receipt", 1))
 
 
 def die() -> None:
@@ -56,26 +51,15 @@ class Fuse:
 
 
 def put_fuse(point: str, fuse: Fuse) -> None:
-    class Mortal(sqlite3.Connection):
-        def execute(self, sql: str, *more: Any) -> Any:
-            run = super().execute
-            return fuse.around(run, sql, *more) if sql == "COMMIT" else run(sql, *more)
-
-    if point == "commit":
-        database.sqlite3.connect = partial(sqlite3.connect, factory=Mortal)  # type: ignore[assignment,attr-defined] # a class that is one
-    elif point in ("shred", "receipt"):
-        owner, name = {"shred": (Database, "shred"), "receipt": (Receipt, "write")}[point]
-        function = getattr(owner, name)
-        setattr(owner, name, lambda self, *more: fuse.around(function, self, *more))
+    if point == "receipt":
+        write = Receipt.write
+        Receipt.write = lambda self, home: fuse.around(write, self, home)  # type: ignore[method-assign] # as it is, and then dies
     else:
-        fuse.put_on(*{"purge": (eraser, "purge"), "optimize": (upkeep, "_optimize")}[point])
+        fuse.put_on(*{"scrub": (eraser, "scrub"), "optimize": (upkeep, "_optimize")}[point])
 
 
 def main(home: str, point: str, nth: str) -> None:
     life = Life(Path(home), SEED)
-    if point == "live":
-        life.live(EVENTS)
-        return
     with life.runtime() as runtime:
         if point != "none":
             put_fuse(point, Fuse(int(nth)))

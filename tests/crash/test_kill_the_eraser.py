@@ -15,7 +15,7 @@ from erasure_kit import MARKER, Life
 from pagemind.runtime.invariants import check_state, check_tiers
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills itself with SIGKILL")
-AT = {"commit": "scrub", "optimize": "purge", "receipt": "receipt"}  # the step that it was at
+AT = {"scrub": "scrub", "optimize": "purge", "receipt": "receipt"}  # the step that it was at
 CHILD = Path(__file__).parents[1] / "crash_eraser.py"
 
 
