@@ -34,5 +34,8 @@ WAITING = "CREATE INDEX passages_waiting ON passages (number) WHERE status = 'pe
 # From version 3. Summaries were made only from rows at or above their own trust (design D4), and
 # yet said the least trust of the pages that they stand for.
 FROM_3 = f"""{AUDIT}{WAITING}UPDATE summaries SET trust = max(trust, 60);
+UPDATE segments SET trust = min(trust, coalesce(
+    (SELECT min(p.trust) FROM segment_pages s JOIN pages p ON p.kind = 'page' AND p.number = s.page
+     WHERE s.segment = segments.number), trust));
 INSERT OR REPLACE INTO meta SELECT 'trust_since', coalesce(max(seq), 0) FROM messages;
 """

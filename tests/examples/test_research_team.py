@@ -24,27 +24,31 @@ READERS = ("people", "tides", "trade")
 
 
 def answer(request: ModelRequest) -> Answer:
-    """What a sensible model would do: the supervisor asks all, a reader greps and notes."""
+    """What a sensible model would do: the supervisor notes and asks all, a reader greps."""
     system = "\n".join(request.system)
-    last = request.messages[-1]
     if "You lead a team" in system:
-        if last.role == "tool":
-            return f"From my readers: {unmarked(last.text)}"
-        if "Write a report" in last.text:
-            return "# The harbour\n" + system.partition('label="findings"')[2]
-        return call("send_message_to_all", tags=["reader"], text=last.text.rpartition("] ")[2])
+        said = [m for m in request.messages if m.kind == "talk"]
+        event = max(at for at, m in enumerate(said) if m.role == "user")
+        question = said[event].text.rpartition("] ")[2]
+        if "Write a report" in question:
+            return "# The harbour\n" + "\n".join(m.text for m in said if m.role == "assistant")
+        told = {m.name: unmarked(m.text) for m in said[event:] if m.role == "tool" and m.ok}
+        if "send_message_to_all" in told:
+            return f"From my readers: {told['send_message_to_all']}"
+        if "core_append" in told:
+            return call("send_message_to_all", tags=["reader"], text=question)
+        return call("core_append", block="agenda", content=f"- {question}")
     asked = max(at for at, m in enumerate(request.messages) if m.role == "user")
     results = [m for m in request.messages[asked:] if m.role == "tool"]
     done = [m.name for m in results]
     calls: list[tuple[str, ToolCall]] = [
         ("list_files", call("list_files")),
         ("grep_files", call("grep_files", text="Halcyon")),
-        ("core_append", call("core_append", block="findings", content=f"- {_note(results)}")),
     ]
     for name, each in calls:
         if name not in done:
             return each
-    return ModelReply("Noted.", usage=Usage(100, 10), cost=0.001)
+    return ModelReply(f"- {_note(results)}", usage=Usage(100, 10), cost=0.001)
 
 
 def _note(results: list[Message]) -> str:
@@ -61,7 +65,7 @@ def runtime(tmp_path: Path) -> Iterator[Runtime]:
 
 
 def test_the_team_answers_and_shares_what_it_found(runtime: Runtime, tmp_path: Path) -> None:
-    """Each question goes to all; the block holds what each has noted; --restart leaves nothing."""
+    """Each question goes to all; the block holds what is asked; --restart leaves nothing."""
     shutil.copytree(EXAMPLES, tmp_path / "examples")
     task = load_task(tmp_path / "examples" / "research_team.yaml")
     hiring = Hiring(model=ScriptedModel(answer))
@@ -70,14 +74,13 @@ def test_the_team_answers_and_shares_what_it_found(runtime: Runtime, tmp_path: P
     folder = tmp_path / "examples" / "research_team"
     rows = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
     assert len(rows) == 3
-    assert all(f"{name}: Noted." in row["answer"] for row in rows for name in READERS)
+    assert all(f"{name}: - " in row["answer"] for row in rows for name in READERS)
 
-    versions = runtime.shared_blocks.history("research_findings")
-    assert {v.author for v in versions[1:]} == set(READERS)
-    findings = versions[-1].value
-    assert len(findings.splitlines()) == 9
-    assert all(name in findings for name in ("log_1911.md", "arrivals.csv", "letters.md"))
-    assert "letters.md" in (folder / "report.md").read_text()
+    versions = runtime.shared_blocks.history("research_agenda")
+    assert {v.author for v in versions[1:]} == {"supervisor"}
+    assert len(versions[-1].value.splitlines()) == 3
+    found = (folder / "report.md").read_text()
+    assert all(name in found for name in ("log_1911.md", "arrivals.csv", "letters.md"))
 
     for name in READERS:
         with runtime.reader(name) as reader:
@@ -87,5 +90,5 @@ def test_the_team_answers_and_shares_what_it_found(runtime: Runtime, tmp_path: P
     assert report.as_json()["cost"]["amount"] == pytest.approx(0.009)
 
     run_task(runtime, task, hiring=hiring, answers=Answers(restart=True))
-    assert len(runtime.shared_blocks.history("research_findings")) == len(versions)
+    assert len(runtime.shared_blocks.history("research_agenda")) == len(versions)
     assert len((folder / "answers.jsonl").read_text().splitlines()) == 3
