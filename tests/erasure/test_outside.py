@@ -3,12 +3,20 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from pagemind.runtime.errors import UserError
 from pagemind.runtime.event import UserMessage
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.portable.folder.dump import dump_memory
+from pagemind.runtime.replay import replay
 from pagemind.runtime.runtime import Runtime
+from pagemind.runtime.state.denied import ERASED
 from pagemind.runtime.state.ledger import Ledger, Spent
 from pagemind.runtime.state.mailbox import Mailbox
+from pagemind.runtime.tasks.inputs import Input
+from pagemind.runtime.tasks.taking_up import _was_erased
+from pagemind.runtime.tasks.text import Fields
 from pagemind.runtime.testing import FrozenClock, HashingEmbedder, ScriptedModel
 
 SECRET = "Zenobia keeps the spare key in the blue teapot."
@@ -142,3 +150,31 @@ def test_what_was_erased_is_left_out_by_imports_documents_and_tasks(tmp_path: Pa
             ingested = ingest(writer, [letter], denied=runtime.home.denied)
         assert not ingested.ids
         assert "erased" in ingested.skipped[0].why
+
+
+def test_what_was_erased_is_left_out_of_other_tools_chats_replays_and_tasks(tmp_path: Path) -> None:
+    """A chat of another tool loses the message and says why; a trace is not replayed into the home;
+    a task does not take such an input."""
+    with Runtime(
+        tmp_path / "home",
+        clock=FrozenClock(),
+        embedder=HashingEmbedder(16),
+        background=False,
+        trace=tmp_path / "t.jsonl",
+    ) as runtime:
+        agent = runtime.agent("ada", "assistant", model=ScriptedModel(["Noted."]))
+        agent.send(SECRET)
+        agent.close()
+        saved = tmp_path / "saved.jsonl"
+        saved.write_bytes((tmp_path / "t.jsonl").read_bytes())
+        runtime.erase("ada", subject="Zenobia")
+        chat = tmp_path / "chat.json"
+        said = [{"role": "user", "content": text} for text in (PUBLIC, SECRET)]
+        chat.write_text(json.dumps({"messages": said}))
+        done = runtime.import_chats(chat, name="old", definition="assistant")
+        assert (done.taken.messages, done.taken.left) == (1, {("message", ERASED): 1})
+        with pytest.raises(UserError, match="holds what was erased"):
+            replay(saved, home=runtime.home.path)
+        taken = Input(1, "1", "line 1", "d", Fields(text=SECRET))
+        assert _was_erased(runtime.home.denied, taken)
+        assert not _was_erased(runtime.home.denied, Input(2, "2", "l", "d", Fields(text=PUBLIC)))
