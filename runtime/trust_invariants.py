@@ -25,7 +25,9 @@ _LAWS = (
         "than a message in them",
         "SELECT 'p' || p.number FROM pages p WHERE p.kind = 'page' AND p.trust > (SELECT"
         " min(m.trust) FROM messages m WHERE m.seq BETWEEN p.first_seq AND p.last_seq"
-        " AND m.kind IN ('talk', 'observation'))",
+        " AND m.kind IN ('talk', 'observation') AND m.status <> 'retired' AND EXISTS (SELECT 1"
+        " FROM line_ranges r WHERE r.line = p.line AND r.first_seq <= m.seq"
+        " AND coalesce(r.last_seq, m.seq) >= m.seq))",
     ),
     (
         "than a page in them",
