@@ -200,6 +200,8 @@ class _Import:
         no_copy_waits(state)
         if "lineage" not in self._manifest.tables:
             state.lineage.fill()  # the file is older than that table
+        # What a file says is lowered, not refused: its rows are not bound by the steps in it.
+        database.set_meta(TRUST_SINCE, str(state.journal.last_seq))
         check(state, str(self._path))
         state.audit.add(
             "imported",
@@ -219,7 +221,6 @@ class _Import:
             self._notes.append(f"trust of {lowered:,} rows was lowered: {why}")
         if left_out := keep_out(state, self._home.denied):
             self._notes.append(left_out)
-        database.set_meta(TRUST_SINCE, str(state.journal.last_seq))
         if self._untrusted:
             self._tell_anew(state)
 
