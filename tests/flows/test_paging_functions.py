@@ -196,8 +196,6 @@ def test_a_passage_of_an_archive_is_read_by_its_name(tmp_path: Path) -> None:
         (call("page_in", id="17"), "17"),
         (call("page_in", id="p1", part=99), "part"),
         (call("page_in", id="a9"), "no passage a9"),
-        (call("page_pin", id="p9999"), "no page p9999"),
-        (call("page_pin", id="d1"), "directory"),
         (call("page_unpin", id="m1"), "nothing is pinned"),
     ],
 )
@@ -208,6 +206,19 @@ def test_bad_ids_are_answered(tmp_path: Path, made: ToolCall, said: str) -> None
         result = agent.send("Try.")
         assert result.text == "I see."
         assert said in str(result.tool_calls[0].error)
+
+
+@pytest.mark.parametrize(("id", "said"), [("p9999", "no page p9999"), ("d1", "directory")])
+def test_bad_ids_of_pins_are_answered(tmp_path: Path, id: str, said: str) -> None:
+    """So they are where nothing of strangers is in view."""
+    with agent_at(
+        tmp_path,
+        quiet(*[sentence(n, 60) for n in range(30)], call("page_pin", id=id), "I see."),
+        LONG,
+    ) as agent:
+        for number in range(30):
+            agent.send(sentence(number, 40))
+        assert said in str(agent.send("Try.").tool_calls[0].error)
 
 
 def test_a_pin_over_the_budget_says_what_to_let_go(tmp_path: Path) -> None:

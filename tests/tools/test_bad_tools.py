@@ -55,12 +55,12 @@ def test_whatever_a_function_gives_or_raises(runtime: Runtime, tmp_path: Path) -
     extra = [make_tool(each) for each in (nothing, half, cycle, leaves, interrupts)]
     extra.append(make_tool(remembers, effect="memory"))
     kit = Kit(runtime, tmp_path, "page_in", extra)
+    assert kit.run("remembers") == "remembers failed: SystemExit: now"
     assert kit.run("nothing") == "done"
     assert kit.run("half") == "a\ufffdb"
     assert "cycle failed: ValueError" in kit.run("cycle")
     assert kit.run("leaves") == "leaves failed: SystemExit: 3"
     assert "KeyboardInterrupt" in kit.run("interrupts")
-    assert kit.run("remembers") == "remembers failed: SystemExit: now"
 
 
 def test_an_edit_keeps_all_that_it_does_not_touch(runtime: Runtime, tmp_path: Path) -> None:
