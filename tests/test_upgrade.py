@@ -102,7 +102,7 @@ def test_a_frozen_home_is_found_whole(archive: Path, tmp_path: Path) -> None:
         shelf = expected.pop("archives", {})
         house = expected.pop("home", {})
         assert {key: of_home(runtime)[key] for key in house} == house
-        assert expected.keys() - {"rewound", "learned"} == NAMES
+        assert expected.keys() - {"rewound", "learned", "guarded"} == NAMES
         for name, wanted in shelf.items():
             with runtime.archives.reader(name) as archive:
                 assert found_of(archive.state, wanted) == wanted
@@ -220,7 +220,7 @@ def test_upgrade_brings_everything_up_after_backups(current: Path) -> None:
     in its contents."""
     before = {path: _dump(path) for path in [current / "home.db", *states(current)]}
     done = Runtime.upgrade(current)
-    assert {each.agent for each in done} == NAMES | {"rewound", "learned", ""}
+    assert {each.agent for each in done} == NAMES | {"rewound", "learned", "guarded", ""}
     assert {(each.status, each.before, each.after) for each in done} == {
         ("done", now, now + 1) for now in (STATE_NOW, HOME_NOW)
     }
@@ -372,7 +372,7 @@ def test_an_agent_in_use_is_left_for_later(
     finally:
         child.communicate("\n", timeout=30)
     items = json.loads(capsys.readouterr().out)["items"]
-    assert sorted(item["status"] for item in items) == ["done"] * 7 + ["in_use"]
+    assert sorted(item["status"] for item in items) == ["done"] * 8 + ["in_use"]
     assert [item["archive"] for item in items][-1] == "handbook"
     assert main(["upgrade", "--home", str(current)]) == 0
     step = f"version {STATE_NOW} → {STATE_NOW + 1}"
