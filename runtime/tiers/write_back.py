@@ -290,8 +290,10 @@ class WriteBack:
             agent.store.reset()
             wait, settled = 0.0, False
         except Exception as error:
-            # Whatever it is, it must not end the thread: the rows wait, doctor shows it.
-            _log.warning("write-back failed: %s", error)
+            # Whatever it is, it must not end the thread: the rows wait, doctor shows it. Of an
+            # agent that was let go the files may be closed under it.
+            level = logging.DEBUG if agent.gone else logging.WARNING
+            _log.log(level, "write-back failed: %s", error)
             agent.writing.failed(error, now)
             wait = agent.writing.at - now
         with self._changed:
@@ -348,6 +350,10 @@ class WriteBack:
             # A huge message or a backlog is written first and embedded later, batch by batch.
             if with_vectors and len(rows[tier]) <= 2 * WRITE_BACK_ROWS:
                 rows[tier] = self._embedded(agent, rows[tier])
+            if agent.gone:
+                # Let go while an embedder took its time: somebody else may write by now, or have
+                # erased what these rows say.
+                return
             if any(row.vector is None for row in rows[tier]):
                 agent.backfill = True
             agent.store.delete(tier, removed[tier])
@@ -377,6 +383,8 @@ class WriteBack:
             if not rows:
                 continue
             made = {r.id: r.vector for r in self._embedded(agent, rows) if r.vector is not None}
+            if agent.gone:
+                return False
             agent.store.fill_vectors(tier, made)
             agent.unkempt = True
             if made:

@@ -49,6 +49,19 @@ class FailingStore(TierStore):
             raise StorageError("killed before the outbox heard of it")
 
 
+class SlowEmbedder(HashingEmbedder):
+    """Takes as long as it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.begun.set()
+        assert self.go_on.wait(LONG)
+        return super().embed(texts)
+
+
 @pytest.fixture
 def writer(monkeypatch: pytest.MonkeyPatch) -> Iterator[WriteBack]:
     monkeypatch.setattr(write_back, "WRITE_BACK_IDLE_SECONDS", 0.1)
@@ -233,6 +246,27 @@ def test_an_unregistered_agent_is_left_alone(writer: WriteBack, tmp_path: Path) 
     assert ada.count() == 1
     with pytest.raises(KeyError):
         writer.status("ada")
+
+
+def test_what_an_embedder_holds_up_is_not_written_once_the_agent_is_let_go(
+    writer: WriteBack, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By then it may be erased. The rows stay in the outbox, and no log speaks of a failure."""
+    embedder = SlowEmbedder()
+    ada, store = Authority(), TierStore(tmp_path / "lance", embedder.identity)
+    bob = Authority()
+    writer.register("ada", ada, store, embedder)
+    writer.register("bob", bob, TierStore(tmp_path / "bob", None), None)
+    ada.say("The boat is red.")
+    for _ in range(WRITE_BACK_ROWS):
+        writer.kick("ada")
+    assert embedder.begun.wait(LONG)
+    writer.unregister("ada", 0.01)
+    embedder.go_on.set()
+    bob.say("hello")
+    assert writer.drain("bob", LONG)  # after her batch
+    assert (ada.count(), store.count("recall")) == (1, 0)
+    assert "failed" not in caplog.text
 
 
 def test_closing_twice_is_fine_and_nothing_is_written_after(tmp_path: Path) -> None:
