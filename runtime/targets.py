@@ -10,10 +10,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote
 
 _ENCODED = 3  # times that a text may be percent-encoded over again
 _LONG_NUMBER = 6  # digits of an account or a phone, of which a part is enough
+_LONGEST_NUMBER = 34  # an IBAN has no more
 _LEAST = 5  # letters and digits: what is shorter is only looked for as a word
 # Each begins where no letter of its own stands before it: no text makes them slow.
 _EMAIL = re.compile(r"(?<![\w.+'-])[\w.+'-]+@[\w-]+(?:\.[\w-]+)*")
@@ -95,6 +97,8 @@ def squeezed(text: str) -> str:
 
 def stands(piece: str, text: str) -> bool:
     """Whether it stands in a text by itself, and not as a part of something longer."""
+    if piece not in text:  # at once; the pattern looks at every place
+        return False
     return re.search(rf"(?<![\w.@+-]){re.escape(piece)}(?![\w@+-]|\.\w)", text) is not None
 
 
@@ -105,13 +109,14 @@ class Written:
         self.plain = plain(text)
         self._lax = lax(text)
         self._squeezed = squeezed(self._lax)
-        self._numbers: frozenset[str] | None = None
 
-    @property
+    @cached_property
     def numbers(self) -> frozenset[str]:
-        if self._numbers is None:
-            self._numbers = numbers(self.plain)
-        return self._numbers
+        return numbers(self.plain)
+
+    @cached_property
+    def _long(self) -> str:
+        return " ".join(each for each in self.numbers if len(each) >= _LONG_NUMBER)
 
     def has(self, kind: str, piece: str) -> bool:
         """Whether it can be read out of the text."""
@@ -128,8 +133,14 @@ class Written:
             return True
         if len(number) < _LONG_NUMBER:
             return False
-        long = [each for each in self.numbers if len(each) >= _LONG_NUMBER]
-        return any(number in each or each in number for each in long)
+        return number in self._long or any(each in self.numbers for each in _parts(number))
+
+
+def _parts(number: str) -> Iterator[str]:
+    """What of a long number is long itself, and no longer than a number that somebody has."""
+    for size in range(_LONG_NUMBER, min(len(number), _LONGEST_NUMBER + 1)):
+        for at in range(len(number) - size + 1):
+            yield number[at : at + size]
 
 
 def targets(text: str) -> Iterator[Target]:

@@ -1,5 +1,6 @@
 """Which arguments of a call were first named by text from outside, however they are written."""
 
+import time
 from typing import Any
 
 import pytest
@@ -118,3 +119,26 @@ def test_what_a_page_writes_in_tags_is_read_as_letters() -> None:
     page = [InView("m3", "fetch", f"Good morning.{hidden}")]
     (one,) = named_outside({"url": "https://evil.example/?q=secret"}, page, [])
     assert one.value == "evil.example"
+
+
+def test_a_long_document_is_looked_through_in_no_time() -> None:
+    """A page of thousands of addresses and numbers holds no file up that names hundreds."""
+    page = "\n".join(
+        f"https://site{each}.example/path/{each * 7919} or +49 {each * 104729 + 10**8}"
+        for each in range(1500)
+    )
+    said = "\n".join(
+        f"The person speaks of the plan for the {each}th time." for each in range(3000)
+    )
+    written = "\n".join(f"https://mine{each}.example/path/{each * 15485863}" for each in range(150))
+    began = time.process_time()
+    named_outside({"path": "x.md", "content": written}, [InView("m1", "web", page)], [said])
+    assert time.process_time() - began < 5
+
+
+def test_a_long_number_is_known_by_a_part_of_it_and_as_a_part() -> None:
+    """With its country before it or without, on whichever side that is."""
+    page = [InView("m1", "web", "Call 0049 30 1234567.")]
+    assert named_outside({"phone": "301234567"}, page, [])
+    assert named_outside({"phone": "99900493012345671"}, page, [])
+    assert not named_outside({"phone": "301234568"}, page, [])
