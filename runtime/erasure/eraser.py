@@ -9,6 +9,7 @@ comes to the same end. Nothing is said to be gone before the last step. Readers 
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from pagemind.runtime.erasure.receipt import ALWAYS, Receipt
 from pagemind.runtime.erasure.scrub import scrub
 from pagemind.runtime.erasure.telltales import TellTales
 from pagemind.runtime.erasure.verify import left_in_state
+from pagemind.runtime.errors import DiskFull, StorageError
 from pagemind.runtime.outbox import Tier
 from pagemind.runtime.settings import ERASE_WAIT_SECONDS
 from pagemind.runtime.state.archives import RegisteredArchive
@@ -78,18 +80,27 @@ class Eraser:
         prepared = Prepared.from_json(erasure.plan)
         for step in STEPS[STEPS.index(erasure.state) : -1]:
             self._at_step(step)
-            if step == "scrub":
-                prepared = self._scrub(erasure, prepared)
-            elif step == "outside":
-                prepared = self._outside(prepared)
-            elif step == "purge":
-                prepared = self._purge(prepared)
-            else:
-                prepared = self._verify(prepared, markers)
+            try:
+                prepared = self._done(step, erasure, prepared, markers)
+            except OSError as error:
+                where, what = error.filename or self._home.path, error.strerror or str(error)
+                raise (DiskFull if error.errno == ENOSPC else StorageError)(
+                    f"the erasure stopped at {where}: {what}",
+                    hint="see to that, and run it again: it is gone on with",
+                ) from error
             following = STEPS[STEPS.index(step) + 1]
             self._home.erasures.reached(erasure.id, following, prepared.to_json())
         self._at_step(STEPS[-1])
         return self._receipt(erasure, prepared)
+
+    def _done(
+        self, step: str, erasure: Erasure, prepared: Prepared, markers: Sequence[str]
+    ) -> Prepared:
+        if step == "scrub":
+            return self._scrub(erasure, prepared)
+        if step == "outside":
+            return self._outside(prepared)
+        return self._purge(prepared) if step == "purge" else self._verify(prepared, markers)
 
     def _scrub(self, erasure: Erasure, prepared: Prepared) -> Prepared:
         """The authority first: from here on nobody is shown it. What keeps it from coming back is

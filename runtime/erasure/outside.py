@@ -5,6 +5,7 @@ look() finds what an erasure takes out there, as ids and paths; clear() takes it
 called again after a crash. What stands only in the memory of other agents is theirs.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -26,6 +27,7 @@ from pagemind.runtime.erasure.texts import leaves
 from pagemind.runtime.state.home import Home, Registered
 
 Says = Callable[[str], bool]
+_log = logging.getLogger("pagemind.erasure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +242,7 @@ class Beside:
 
     def clear(self, found: Outside, *, keep_files: bool) -> tuple[list[str], list[str]]:
         """Take it out of home.db and out of the files, archives excepted; which files of a person
-        are gone, and which stay."""
+        are gone, and which stay: they are to be kept, or cannot be removed."""
         with self._db.transaction():
             self._clear_rows(found)
         for name in found.own:
@@ -253,8 +255,13 @@ class Beside:
             if keep_files:
                 kept += [name] if path.exists() else []
                 continue
-            self._clear_file(path, kind)
-            gone.append(name)
+            try:
+                self._clear_file(path, kind)
+            except OSError as error:  # a folder that only its owner writes to, a medium
+                _log.warning("%s cannot be removed: %s", name, error.strerror or error)
+                kept.append(name)
+            else:
+                gone.append(name)
         return gone, kept
 
     def _clear_rows(self, found: Outside) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pagemind.runtime.errors import UserError
+from pagemind.runtime.erasure import outside
+from pagemind.runtime.errors import StorageError, UserError
 from pagemind.runtime.event import UserMessage
 from pagemind.runtime.passage import Passage
 from pagemind.runtime.portable.folder.dump import dump_memory
@@ -124,6 +125,50 @@ def test_files_that_are_kept_stand_in_the_receipt(tmp_path: Path) -> None:
         assert str(tmp_path / "after.pmz") in receipt.kept
         assert any("after.pmz" in each for each in receipt.unverifiable)
         assert json.loads(receipt.to_bytes())["kept"]
+
+
+def test_a_file_that_cannot_be_removed_is_named_and_holds_up_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands in the receipt; all else is gone, and the agent can be opened."""
+
+    def refuse(path: Path) -> None:
+        if path.name == "after.pmz":
+            raise PermissionError(13, "Permission denied", str(path))
+        path.unlink(missing_ok=True)
+
+    monkeypatch.setattr(outside, "remove", refuse)
+    with Runtime(
+        tmp_path / "home", clock=FrozenClock(), embedder=HashingEmbedder(16), background=False
+    ) as runtime:
+        told(runtime, tmp_path)
+        receipt = runtime.erase("ada", subject="Zenobia")
+        assert receipt.kept == (str(tmp_path / "after.pmz"),)
+        assert not (tmp_path / "out.txt").exists()
+        assert runtime.home.erasures.unfinished() == []
+        runtime.agent("ada", model=ScriptedModel([])).close()
+
+
+def test_what_the_disk_refuses_is_said_in_a_line_and_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No error of the system reaches a person; the agent, whose memory is clean, can be used."""
+
+    def refuse(path: Path, lines: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with Runtime(
+        tmp_path / "home", clock=FrozenClock(), embedder=HashingEmbedder(16), background=False
+    ) as runtime:
+        told(runtime, tmp_path)
+        with monkeypatch.context() as broken:
+            broken.setattr(outside, "replace", refuse)
+            with pytest.raises(StorageError, match="chat_history: Permission denied"):
+                runtime.erase("ada", subject="Zenobia")
+            runtime.agent("ada", model=ScriptedModel([])).close()
+        with runtime.erasing("ada") as erasing:
+            (receipt,) = erasing.resumed
+        assert receipt.verified, receipt.found
 
 
 def test_what_was_erased_is_left_out_by_imports_documents_and_tasks(tmp_path: Path) -> None:
