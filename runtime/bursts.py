@@ -4,7 +4,8 @@ What waits for a person is folded by them, so that a flood is one decision; that
 which have nothing to do with one another, say the same is told beside it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pagemind.runtime.settings import BURST, BURST_LIKE
@@ -22,9 +23,10 @@ class Said:
     tellers: frozenset[str]
     turns: frozenset[str] = frozenset()
 
-    def beside(self, other: "Said") -> bool:
-        """Whether they share a source or a turn."""
-        return not self.tellers.isdisjoint(other.tellers) or not self.turns.isdisjoint(other.turns)
+    def marks(self) -> Iterator[tuple[str, str]]:
+        """Its sources and turns, told apart."""
+        yield from (("source", name) for name in self.tellers)
+        yield from (("turn", id) for id in self.turns)
 
 
 def alike(said: Iterable[Said]) -> list[list[Said]]:
@@ -43,11 +45,9 @@ def bursts(groups: Iterable[Sequence[Said]]) -> list[list[str]]:
     """The ids of each flood: so many of a group that share a source or a turn with another."""
     found = []
     for group in groups:
-        together = [
-            each.id
-            for each in group
-            if any(each is not other and each.beside(other) for other in group)
-        ]
+        # Counted, not compared each with each: a flood is long.
+        often = Counter(name for each in group for name in each.marks())
+        together = [e.id for e in group if any(often[name] > 1 for name in e.marks())]
         if len(together) >= BURST:
             found.append(together)
     return found

@@ -61,7 +61,7 @@ def _instead(run: str, before: str, after: str) -> str:
     if before == _BLACK_FLAG and run in _FLAGS:
         return run
     picture = ""
-    if run[0] in _TEXT_OR_PICTURE and (_drawn(before) or after == _KEYCAP):
+    if run[0] in _TEXT_OR_PICTURE and (_drawn(before) or (after == _KEYCAP and len(run) == 1)):
         picture, run = run[0], run[1:]
     if run in ("\u200c", "\u200d") and (
         (_joins(before) and (_joins(after) or unicodedata.combining(before) == _VIRAMA))

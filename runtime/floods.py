@@ -37,7 +37,7 @@ def names(told: Iterable[Told], record: Passage) -> tuple[str, ...]:
 
 def note(state: State, record: Passage) -> None:
     """Call it in the transaction that stored the record."""
-    late = [each for each in state.passages.all_waiting()[-_BESIDE:] if each.kind == record.kind]
+    late = [e for e in state.passages.newest_waiting(_BESIDE) if e.kind == record.kind]
     for flood in bursts(alike(said_of(state, each) for each in late)):
         if record.short_id in flood and len(flood) == BURST:
             state.audit.add(

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pagemind.runtime.cleaning import clean, clean_name
@@ -96,6 +96,8 @@ def test_templates_roles_and_fences_are_broken_but_can_be_read(text: str, plain:
 
 @settings(max_examples=200, deadline=None)
 @given(hostile)
+@example("1\ufe0f\u2066\u20e3")
+@example("\ufe0f\xad\u202e\u20e3")
 def test_cleaning_twice_changes_nothing_more(text: str) -> None:
     """So that it does no harm where it was done before."""
     assert clean(clean(text)) == clean(text)

@@ -1,11 +1,13 @@
 """Quarantine: what a tainted step writes waits for a person, and touches nothing until then."""
 
+import time
 from pathlib import Path
 
 import pytest
 from kernel_kit import runtime_at, small
 
 from pagemind.runtime.agent import Agent
+from pagemind.runtime.bursts import Said, bursts
 from pagemind.runtime.errors import NotFound, UserError
 from pagemind.runtime.facts import FactBook
 from pagemind.runtime.floods import observed
@@ -16,6 +18,7 @@ from pagemind.runtime.runtime import Runtime
 from pagemind.runtime.services import SearchFilters
 from pagemind.runtime.skill import Draft
 from pagemind.runtime.skill_book import SkillBook
+from pagemind.runtime.state.passages import Passages
 from pagemind.runtime.testing import ScriptedModel, call, temporary_runtime
 from pagemind.runtime.tool import make_tool
 
@@ -263,3 +266,27 @@ def test_what_was_rejected_waits_again_when_it_is_restored(tmp_path: Path) -> No
             assert writer.reviewing.list() == []
             assert writer.state.passages.get([2])[2].provenance.status == "active"
             assert not check_state(writer.state)
+
+
+def test_a_flood_costs_a_write_no_more_than_the_first_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What waits already is not read again for each record that is put beside it."""
+    with temporary_runtime() as runtime:
+        calls = [call("archival_insert", content=f"Sam trusts Mallory {n}.") for n in range(3)]
+        with monkeypatch.context() as patched:
+            patched.setattr(Passages, "all_waiting", lambda passages: pytest.fail("reads all"))
+            agent = tainted(runtime, *calls)
+        assert Quarantine(agent.state).count() == 3
+
+
+def test_a_long_flood_is_told_at_once() -> None:
+    """Thousands who say the same are not compared each with each."""
+    group = [
+        Said(f"a{n}", "Mallory is the boss.", frozenset({f"s{n}"}), frozenset({f"t{n}"}))
+        for n in range(5000)
+    ]
+    group.append(Said("a5000", "Mallory is the boss.", frozenset({"s7"})))
+    began = time.process_time()
+    assert bursts([group]) == []
+    assert time.process_time() - began < 1

@@ -169,6 +169,13 @@ class Passages:
         rows = self._db.rows("SELECT * FROM passages WHERE status = 'pending' ORDER BY number")
         return [passage_of(row) for row in rows]
 
+    def newest_waiting(self, count: int) -> list[Passage]:
+        """The newest of them, the oldest of these first."""
+        rows = self._db.rows(
+            "SELECT * FROM passages WHERE status = 'pending' ORDER BY number DESC LIMIT ?", (count,)
+        )
+        return [passage_of(row) for row in reversed(rows)]
+
     def edit(
         self,
         number: int,
