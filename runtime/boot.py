@@ -306,7 +306,7 @@ def boot(
         fences=context.fences,
     )
     approvals = Approvals(state.database, queue_manager)
-    gate = Gate(definition.trust, context, queue_manager)
+    gate = Gate(definition.trust, context, queue_manager, state.database)
     loop = Loop(
         state=state,
         caller=caller,

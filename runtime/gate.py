@@ -19,6 +19,7 @@ from pagemind.runtime.in_view import Part, parts_in_view
 from pagemind.runtime.main_context import MainContext
 from pagemind.runtime.mcp_use import server_of
 from pagemind.runtime.queue_manager import QueueManager
+from pagemind.runtime.state.database import Database
 from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.tool import Tool, ToolContext
@@ -28,6 +29,7 @@ _FREE = frozenset({"page_unpin"})  # keeps nothing
 _OF_THE_HOUSE = frozenset(name for names in ALL_GROUPS.values() for name in names)
 _ORDER: tuple[Decision, ...] = ("allow", "ask", "refuse")
 _NAMED = 5  # texts in view that are named in a refusal
+_ASKED = "questions"  # of meta: the turn that asked last, and how often
 _SOURCES = 16  # that a tainted step names, of all that is untrusted in its view
 
 
@@ -49,12 +51,17 @@ class Gate:
     """Of one agent. `terms` are its definition's."""
 
     def __init__(
-        self, terms: TrustTerms, context: MainContext, queue_manager: QueueManager
+        self,
+        terms: TrustTerms,
+        context: MainContext,
+        queue_manager: QueueManager,
+        database: Database,
     ) -> None:
         self._terms = terms
         self._allowed = _functions(terms.allow)
         self._context = context
         self._queue_manager = queue_manager
+        self._database = database
         self._repeats: set[int] = set()  # results that brought nothing untrusted in by themselves
         self._clear = False
         self._turn = 0
@@ -122,7 +129,8 @@ class Gate:
         self._clear = False
         self._anew.clear()
         if turn != self._turn:
-            self._asked = 0
+            before, _, asked = self._database.meta(_ASKED).partition(" ")
+            self._asked = int(asked) if before == str(turn) else 0
         self._turn = turn
         self._told.clear()
         if self._terms.aside == "each_turn":
@@ -178,6 +186,8 @@ class Gate:
         if self._asked >= self._terms.questions:
             return False
         self._asked += 1
+        # A turn that waits for an answer goes on in whatever process is given it.
+        self._database.set_meta(_ASKED, f"{self._turn} {self._asked}")
         return True
 
     def _lists(self, function: str) -> bool:

@@ -353,3 +353,22 @@ def test_what_a_person_tells_after_a_page_was_read_does_not_wait() -> None:
         agent.send("My sister lives in Porto.")
         (passage,) = agent.state.passages.kept()
         assert (passage.provenance.status, passage.provenance.trust) == ("active", 80)
+
+
+def test_questions_of_a_turn_count_on_in_another_process(tmp_path: Path) -> None:
+    """Who answers each by a command of its own is not asked more often for it."""
+    sent: list[str] = []
+    asked = 0
+    with runtime_at(tmp_path / "home") as runtime:
+        agent = made(runtime, ScriptedModel([call("fetch"), mailing(0)]), sent)
+        ended = agent.send("Fetch it, and write to all of them.")
+    while ended.stop_reason == "approval" and asked < 9:
+        asked += 1
+        with runtime_at(tmp_path / "home") as runtime:
+            agent = made(runtime, ScriptedModel([mailing(asked), "Done."]), sent)
+            ended = agent.approve(Consent(True))
+    assert asked == len(sent) == 5
+
+
+def mailing(number: int) -> Answer:
+    return call("send_mail", to=f"bob{number}@home.example")

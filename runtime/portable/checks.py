@@ -60,6 +60,7 @@ _META = {
     "protocol": "default|heartbeat|guided",
     "near": r"none|-?\d{1,3}\.\d{1,9}",
     "part_tokens": r"\d{1,9}",
+    "questions": r"\d{1,9} \d{1,9}",
     "fences": r"-|[0-9a-f]{64}",
     "model": r"[^\x00-\x1f]{0,300}",
     "episodes": r"\{\"turn\": \d{1,9}, \"again\": \[(?:\d{1,9}(?:, )?)*\]\}",
