@@ -178,7 +178,7 @@ class AuditLog:
             except OSError as error:
                 yield Verified("receipt", path.name, fault=f"it cannot be read: {error.strerror}")
                 continue
-            fault = "" if sha256 in known else "no erasure of this home gave it: it was edited"
+            fault = "" if sha256 in known else "the home's log has no erasure that gave it as it is"
             yield Verified("receipt", path.name, known.get(sha256, 0), sha256, fault=fault)
 
 

@@ -100,7 +100,7 @@ def _fault(finding: "ErrorDetails", path: Path, root: "type[BaseModel]") -> Faul
     if kind == "value_error":
         return path, str(context["error"])
     if kind == "literal_error":
-        return path, f"must be {context['expected']}, not {finding['input']!r}"
+        return path, f"must be {context['expected']}, not {_what(finding['input'])}"
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
         return path, f"must be {words} {context[key]:,}, not {finding['input']!r}"
@@ -123,6 +123,8 @@ def _raises_trust(path: Path, kind: str) -> bool:
 def _what(value: object) -> str:
     if value is None:
         return "empty"
+    if isinstance(value, bool):
+        return str(value).lower()  # as YAML writes it
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):

@@ -41,9 +41,10 @@ def roots_of(state: State, named: str) -> list[str]:
         origin, detail = (origin, detail) if colon and origin in TRUST else ("", name)
         found = _of_name(state, origin, detail) if detail else []
     if not found:
+        known = ", ".join(known_sources(state)[:_NAMED])
         raise NotFound(
             f"nothing came from {named!r}",
-            hint=f"say an id such as m12, or one of: {', '.join(known_sources(state)[:_NAMED])}",
+            hint="say an id such as m12" + (f", or one of: {known}" if known else ""),
         )
     return found
 

@@ -115,7 +115,10 @@ class Trusting:
     def _message(self, seq: int, distrust: bool) -> Iterable[Trusted]:
         message = self._state.journal.get([seq]).get(seq)
         if message is None or message.erased:
-            raise NotFound(f"there is no message m{seq}")
+            raise NotFound(
+                f"m{seq} was erased" if message else f"there is no message m{seq}",
+                hint="`pagemind memory search` and `agents history` show the ids",
+            )
         return [_of_message(message, _to(message.provenance, distrust))]
 
     def _page(self, number: int, distrust: bool) -> Iterable[Trusted]:

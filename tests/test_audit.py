@@ -235,7 +235,8 @@ def test_a_receipt_that_was_edited(lived: Path) -> None:
         runtime.home.audit.add("erased", "id-1", by="user", receipt=sha256)
         assert not faults(runtime)
         receipt.write_text('{"erased": 2}', encoding="utf-8")
-        assert faults(runtime) == [("e1.json", 0, "no erasure of this home gave it: it was edited")]
+        said = "the home's log has no erasure that gave it as it is"
+        assert faults(runtime) == [("e1.json", 0, said)]
 
 
 def test_a_persons_word_on_a_call_is_told(tmp_path: Path) -> None:

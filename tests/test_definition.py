@@ -284,6 +284,7 @@ limits: {steps: many, cost: -1}
         ("context_window: yes please", "must be a number, not 'yes please'"),
         ("context_window: true", "must be a number, not true or false"),
         ("context_window: 2048.5", "must be a whole number"),
+        ("trust: {world: true}", "must be 'ask', 'refuse' or 'allow', not true"),
         ("protocol: tools", "must be 'default', 'heartbeat' or 'guided', not 'tools'"),
         ("description: 12", "must be text, not 12; put it in quotes"),
         ("embedding: ~", "must be text, not empty"),

@@ -117,8 +117,18 @@ def test_all_that_came_from_an_address_is_taken_back() -> None:
         assert "evil" not in json.dumps(row.as_json())
         assert not check_state(state)
         assert not revoking(agent).preview("fetch").taken
-        with pytest.raises(NotFound, match="nothing came from 'ftp'"):
+        with pytest.raises(NotFound, match="nothing came from 'ftp'") as caught:
             revoking(agent).preview("ftp")
+        assert caught.value.hint.startswith("say an id such as m12, or one of: ")
+
+
+def test_where_nothing_came_from_anybody_no_list_is_offered() -> None:
+    """The hint ends where there is no name to say."""
+    with temporary_runtime() as runtime:
+        agent = runtime.agent("ada", definition=small(), model=ScriptedModel([]))
+        with pytest.raises(NotFound) as caught:
+            revoking(agent).preview("ftp")
+        assert caught.value.hint == "say an id such as m12"
 
 
 def test_a_message_of_a_person_is_a_source_too() -> None:

@@ -111,6 +111,11 @@ def test_ids_that_name_nothing_are_said_so() -> None:
             with pytest.raises(error):
                 agent.trust("m1", id)
         assert rows(agent, "trust raised") == []
+        agent.close()
+        runtime.erase("ada", ids=["m1"])
+        agent = runtime.agent("ada", model=ScriptedModel([]))
+        with pytest.raises(NotFound, match="m1 was erased"):
+            agent.trust("m1")
 
 
 def test_a_model_that_asks_to_be_trusted_gets_nowhere(tmp_path: Path) -> None:

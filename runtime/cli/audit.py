@@ -1,5 +1,6 @@
 """`pagemind audit`: what was done to memory, and whether anything was done behind its back."""
 
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pagemind.runtime.state.audit import AuditRow
 
 _HEAD = 12  # characters of a hash that are shown
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def verify(
@@ -132,7 +134,7 @@ def _print_rows(rows: "list[AuditRow]", names: dict[str, str]) -> None:
                 one_line(_target(each, names)),
                 one_line(each.by),
                 each.trust,
-                one_line(", ".join(f"{key} {value}" for key, value in each.detail.items())),
+                one_line(", ".join(f"{key} {_brief(value)}" for key, value in each.detail.items())),
             ]
             for each in rows
         ],
@@ -143,4 +145,13 @@ def _print_rows(rows: "list[AuditRow]", names: dict[str, str]) -> None:
 def _target(row: "AuditRow", names: dict[str, str]) -> str:
     if row.target in names:
         return f"{names[row.target]} ({row.target})"
-    return f"{row.target}@{row.version}" if row.version else row.target
+    target = _brief(row.target)
+    return f"{target}@{row.version}" if row.version else target
+
+
+def _brief(value: object) -> str:
+    """A hash is shown by its head, as by `verify`; `--json` has all of it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return text[:_HEAD] if _HASH.fullmatch(text) else text

@@ -340,6 +340,7 @@ def _tiers(reader: "TiersReader", *, in_use: bool) -> Iterator[Finding]:
 
 def _indices(reader: "TiersReader", *, archive: bool, in_use: bool) -> Finding:
     """How many there are, and how many rows they do not know yet."""
+    from pagemind.runtime.cli.render import plural
     from pagemind.runtime.settings import OPTIMIZE_COMMITS, OPTIMIZE_ROWS, UPKEEP_LEAVING
     from pagemind.runtime.tiers.store import TIERS
 
@@ -355,7 +356,7 @@ def _indices(reader: "TiersReader", *, archive: bool, in_use: bool) -> Finding:
         reader.name,
         "indices",
         "note" if overdue and not in_use else "ok",
-        f"{indices:,}; {fresh:,} rows are not indexed yet, in {pieces:,} pieces",
+        f"{indices:,}; {plural(fresh, 'row')} not indexed yet, in {plural(pieces, 'piece')}",
         hint if overdue else "",
     )
 

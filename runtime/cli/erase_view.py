@@ -90,7 +90,10 @@ def agreed(name: str, preview: "Preview", *, yes: bool) -> bool:
         return True
     import typer
 
-    return bool(typer.prompt(f"type {name} to be sure", err=True, default="").strip() == name)
+    return bool(
+        typer.prompt(f"type {name} to be sure", err=True, default="", show_default=False).strip()
+        == name
+    )
 
 
 def is_most(preview: "Preview") -> bool:
@@ -100,7 +103,7 @@ def is_most(preview: "Preview") -> bool:
 
 def question_of(name: str, preview: "Preview") -> str:
     if not is_most(preview):
-        return "erase this for good? nothing brings it back"
+        return "nothing brings it back. Erase this for good?"
     whole = preview.prepared.plan.everything or preview.share == 1
     much = "ALL" if whole else f"{preview.share:.0%}"
     return f"this is {much} of what {name} remembers. Erase it for good?"

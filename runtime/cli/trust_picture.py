@@ -19,7 +19,8 @@ def picture(view: TrustView, *, name: str) -> None:
             right="trust tokens",
         )
     for first, last in view.aside:
-        print(f"set aside: {first} to {last} (page_in reads it, and taints)")
+        those = first if first == last else f"{first} to {last}"
+        print(f"set aside: {those} (page_in reads it, and taints)")
     blocks = ", ".join(f"{visible(label)} {trust}" for label, trust in view.blocks) or "none"
     print(f"trust of core memory: {blocks}; of the summary: {view.summary or 'there is none'}")
     if view.quarantined:

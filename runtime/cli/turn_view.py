@@ -114,6 +114,7 @@ class TurnView:
         said = self._calls.pop(data["id"], f"→ {data['name']}")
         if not data["ok"]:
             why = one_line(data["text"])
+            said = f"not {said}" if said.startswith("noted:") else said
             self._line(f"{self._cut(said, 40)} ✗ {why}" if why else f"{said} ✗")
         else:
             self._line(said if said.startswith("noted:") else f"{self._cut(said, 2)} ✓")

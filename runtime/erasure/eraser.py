@@ -109,14 +109,14 @@ class Eraser:
         if prepared.plan.everything:
             return prepared
         with self._writing() as writer:
-            counts = scrub(writer.state, prepared.plan, self._counter)
+            counts = scrub(writer.state, prepared.plan, self._counter, by=prepared.by)
         return prepared.saying(counts=counts)
 
     def _outside(self, prepared: Prepared) -> Prepared:
         gone, kept = self._beside(prepared).clear(prepared.outside, keep_files=prepared.keep_files)
         for archive, numbers in self._in_archives(prepared):
             with self._archives.writer(archive.name, wait=ERASE_WAIT_SECONDS) as writer:
-                scrub(writer.state, Plan(passages=numbers), self._counter)
+                scrub(writer.state, Plan(passages=numbers), self._counter, by=prepared.by)
         return prepared.saying(gone=max(len(gone), prepared.gone), kept=tuple(kept))
 
     def _purge(self, prepared: Prepared) -> Prepared:

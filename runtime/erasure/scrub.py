@@ -25,8 +25,10 @@ DONE = "erased"  # of meta: the plan that was carried out last, and what it came
 _NOTHING = Counts()
 
 
-def scrub(state: State, plan: Plan, counter: TokenCounter | None = None) -> Counts:
-    """Erase what the plan says; how much that was."""
+def scrub(
+    state: State, plan: Plan, counter: TokenCounter | None = None, *, by: str = "user"
+) -> Counts:
+    """Erase what the plan says; how much that was. `by` is who wants it, for the audit log."""
     if (done := scrubbed(state, plan)) is None:
         with state.database.transaction():
             done = _scrub(state, plan, counter or TokenCounter())
@@ -34,8 +36,8 @@ def scrub(state: State, plan: Plan, counter: TokenCounter | None = None) -> Coun
                 DONE, json.dumps({"plan": plan.sha256, "counts": done.to_dict()})
             )
             told: dict[str, Any] = {**done.to_dict()}
-            state.audit.add("erased", plan.sha256, by="user", **told)
-            state.audit.new_key("user")  # no guess of what was erased can be tried on its hash
+            state.audit.add("erased", plan.sha256, by=by, **told)
+            state.audit.new_key(by)  # no guess of what was erased can be tried on its hash
     for sha256 in plan.blobs:  # after the commit: a message must not name what is not there
         state.blobs.remove(sha256)
     return done

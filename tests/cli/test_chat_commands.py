@@ -126,6 +126,7 @@ WALK = (
     ("/help pni", "there is no command /pni|did you mean /pin?"),
     ("/pagse", "error: there is no command /pagse|did you mean /page"),
     ("/page", "error: /page needs an ID|usage: /page ID"),
+    ("/trust", "error: /trust needs IDS|usage: /trust IDS"),
     ("/pin m1 m2", "error: /pin takes one ID|usage: /pin ID"),
     ("/context now", "error: /context takes nothing after it"),
     (" /etc is a folder", "You said:"),

@@ -33,6 +33,9 @@ def test_it_is_shown_asked_for_and_proved(cli: Cli) -> None:
     assert "disk" in done.err
     assert "has nothing of that" in cli(*erase, "--yes").err
     assert cli("audit", "verify").code == 0
+    told = cli("audit", "show", "ada", "--op", "erased").out
+    assert re.search(r"  [0-9a-f]{12}  user ", told), told  # a hash by its head
+    assert "verified yes" in cli("audit", "show").out
     (path,) = (cli.home / "receipts").glob("*.json")
     body = json.loads(path.read_bytes())
     assert body["verified"] is True

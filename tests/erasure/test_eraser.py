@@ -228,6 +228,7 @@ def test_what_a_definition_no_longer_keeps_is_erased_at_the_opening() -> None:
         said = str(agent.state.journal.newest(9))
         assert "swordfish" not in said
         assert "Oban" in said
+        assert {row.by for row in agent.state.audit.rows(op="erased")} == {"runtime"}
         agent.close()
         (row,) = runtime.home.audit.rows(op="erased")
         assert (row.by, row.detail["verified"]) == ("runtime", True)

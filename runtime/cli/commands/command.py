@@ -58,7 +58,7 @@ class Command:
         if rest and not self.takes:
             fault = f"{self.name} takes nothing after it"
         elif not rest and self.takes and not optional:
-            fault = f"{self.name} needs {_article(word)} {word}"
+            fault = f"{self.name} needs {_article(word)}{word}"
         elif word in ONE_WORD and len(rest.split()) > 1:
             fault = f"{self.name} takes one {word}"
         if fault:
@@ -66,4 +66,6 @@ class Command:
 
 
 def _article(word: str) -> str:
-    return "an" if word[0] in "AEIOU" else "a"
+    if word == "IDS":
+        return ""
+    return "an " if word[0] in "AEIOU" else "a "
