@@ -7,6 +7,8 @@ Nothing that is read is kept: a place is all that is told.
 import gzip
 import io
 import re
+import subprocess
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -17,11 +19,13 @@ from typing import IO
 
 from pagemind.runtime.erasure.telltales import TellTales
 from pagemind.runtime.errors import StorageError
-from pagemind.runtime.state.physical import cells, is_sqlite
+from pagemind.runtime.state.physical import MAGIC, cells, is_sqlite
 
 _CHUNK, _OVERLAP = 1 << 20, 1 << 12
 # Text among bytes: vectors and lengths hardly ever look like so much of it.
 _TEXT = re.compile(rb"(?:[\x20-\x7e\t\r\n]|[\xc2-\xf4][\x80-\xbf]{1,3}){12,}")
+_LIVE = (".db", ".db-wal", ".db-shm")
+_READ = "import shutil, sys; shutil.copyfileobj(open(sys.argv[1], 'rb'), sys.stdout.buffer)"
 _DEEPEST = 3  # packed in packed
 
 
@@ -60,6 +64,9 @@ class Looker:
         into.files += 1
         try:
             into.bytes += path.stat().st_size
+            if path.name.endswith(_LIVE):
+                self._database(path, name, into)
+                return
             if is_sqlite(path):
                 self._rows(path, name, into)
             with path.open("rb") as stream:
@@ -68,6 +75,21 @@ class Looker:
             return
         except (OSError, StorageError) as error:
             into.unread.append(f"{name}: {error}")
+
+    def _database(self, path: Path, name: str, into: Looked) -> None:
+        """One that this process may have open. Its bytes are read by another one: whoever closes a
+        file lets go of all the locks that its process has on it, SQLite's too, and then the next
+        process to close the database takes its log away from under us."""
+        code = [sys.executable, "-I", "-S", "-c", _READ, str(path.absolute())]
+        with subprocess.Popen(code, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+            assert isinstance(child.stdout, io.BufferedReader)
+            if child.stdout.peek(len(MAGIC)).startswith(MAGIC):
+                self._rows(path, name, into)
+            if self._bytes(child.stdout):
+                into.found.append(f"{name}: its bytes")
+                child.kill()
+            elif child.wait() and path.exists():
+                raise OSError("its bytes cannot be read")
 
     def _rows(self, path: Path, name: str, into: Looked) -> None:
         for table, number, text in cells(path):

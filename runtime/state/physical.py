@@ -5,12 +5,13 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+MAGIC = b"SQLite format 3\0"
 _ROWS = 200
 
 
 def is_sqlite(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(16) == b"SQLite format 3\0"
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def cells(path: Path) -> Iterator[tuple[str, int, str]]:

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -254,3 +256,20 @@ def test_an_undo_makes_nobody_say_what_a_block_said() -> None:
         assert receipt.verified, receipt.found
         held = [path for path in runtime.home.path.rglob("*") if path.is_file()]
         assert not [path for path in held if b"QX4711" in path.read_bytes()]
+
+
+def test_who_erased_goes_on_seeing_what_other_processes_write() -> None:
+    """Reading the home for the proof lets go of none of the locks that this process has on it."""
+    other = (
+        "import sys; from pathlib import Path; from pagemind.runtime.runtime import Runtime\n"
+        "with Runtime(Path(sys.argv[1])) as runtime:\n"
+        "    runtime.home.audit.add('erased', 'other', by='user')"
+    )
+    with temporary_runtime() as runtime:
+        agent = runtime.agent("ada", "assistant", model=ScriptedModel(["Yes."]))
+        agent.send("The old password was swordfish-77-alpha.")
+        agent.close()
+        assert runtime.erase("ada", ids=["m1"]).verified
+        for number in range(2, 5):
+            subprocess.run([sys.executable, "-c", other, str(runtime.home.path)], check=True)
+            assert len(list(runtime.home.audit.rows(op="erased"))) == number
