@@ -343,29 +343,36 @@ class Database:
 
 
 def version_of(path: Path) -> int:
-    """The schema version of a file, which is not touched; 0 if there is nothing in it."""
+    """The schema version of a file, which is not touched; 0 if there is nothing in it.
+
+    SQLite reads it, though its place is known: whoever closes a file lets go of all the locks that
+    its process has on it, also those of a connection that is open, and then the next process to
+    close the database takes the log away from under that one.
+    """
     try:
-        with path.open("rb") as file:
-            head = file.read(64)
         log = path.with_name(f"{path.name}-wal")
-        if not head.startswith(b"SQLite format 3\0") or len(head) < 64:
+        if not path.stat().st_size:
             return 0
         if log.exists() and log.stat().st_size:  # the newest version may stand in the log
             return int(peek(path, "PRAGMA user_version")[0][0])
-    except OSError:  # opening it will say what is wrong
+        return int(_peek(path, "PRAGMA user_version", "mode=ro&immutable=1")[0][0])
+    except (OSError, sqlite3.Error):  # opening it will say what is wrong
         return 0
-    return int.from_bytes(head[60:64], "big")
 
 
 def peek(path: Path, sql: str) -> list[Row]:
     """What a file of any version says. It is opened for reading only, and never brought up."""
     with _translated(path):
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        connection.row_factory = sqlite3.Row
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
+        return _peek(path, sql, "mode=ro")
+
+
+def _peek(path: Path, sql: str, how: str) -> list[Row]:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)
+    connection.row_factory = sqlite3.Row
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
 
 
 def _refuse_newer(path: Path, version: int) -> None:

@@ -312,3 +312,33 @@ def test_a_disk_that_cannot_be_read_is_said_in_our_words(database: Database) -> 
         add(database, "a")
     add(database, "b")
     assert names(database) == ["b"]
+
+
+def test_asking_for_the_version_lets_go_of_no_lock(tmp_path: Path) -> None:
+    """Else the next process to close the file would take the log from under a writer, and what the
+    writer commits then would be gone once it is killed."""
+    path = tmp_path / "state.db"
+    Database(path, ddl=DDL, version=1, migrations={}).close()
+    script = f"""
+        import os, sys
+        from pathlib import Path
+        from pagemind.runtime.state.database import Database, version_of
+        path = Path(sys.argv[1])
+        database = Database(path, ddl={DDL!r}, version=1, migrations={{}})
+        database.set_meta("before", "1")
+        assert version_of(path) == 1
+        print("open", flush=True)
+        sys.stdin.readline()
+        database.set_meta("after", "1")
+        os.kill(os.getpid(), 9)
+    """
+    writer = python(script, path)
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "open\n"
+    other = Database(path, ddl=DDL, version=1, migrations={})
+    assert other.meta("before") == "1"
+    other.close()
+    writer.communicate("\n", timeout=60)
+    found = Database(path, ddl=DDL, version=1, migrations={}, read_only=True)
+    assert found.meta("after") == "1"
+    found.close()
