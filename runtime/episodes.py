@@ -21,10 +21,10 @@ from pagemind.runtime.settings import (
     EPISODES_BACK,
     EPISODES_LOOK,
     EPISODES_SHOWN,
-    SUMMARY_TRUST,
     WORLD_RESULT_TRUST,
 )
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 
 WORKER: Final = "worker"  # the author of what no person and no model wrote
 _CURSOR = "episodes"  # of meta: the newest turn that was looked at, and those that may go on
@@ -157,7 +157,7 @@ def _provenance(made: Episode, messages: list[Message]) -> Provenance:
     said = [each for each in messages if each.role != "tool" or not each.ok]
     said = [each for each in said if each.kind != "notice"]
     trust = min(map(_trust, said), default=TRUST["runtime"])
-    origin: Origin = "runtime" if trust >= SUMMARY_TRUST else "tool"
+    origin: Origin = "tool" if untrusted(trust) else "runtime"
     sources = (f"t{made.turn}", *(each.short_id for each in said[:1]))
     return Provenance(origin, f"t{made.turn}", trust, sources=sources)
 

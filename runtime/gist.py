@@ -15,9 +15,9 @@ from pagemind.runtime.settings import (
     DIRECTORY_KEYWORDS,
     GIST_KEYWORDS,
     GIST_TOKENS,
-    SUMMARY_TRUST,
 )
 from pagemind.runtime.shorten import shorten
+from pagemind.runtime.step_trust import untrusted
 
 _WORD = re.compile(
     r"https?://[^\s<>\"”)\]]+|[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+"  # addresses are one word
@@ -144,7 +144,7 @@ def gist(messages: Sequence[Message], words: Sequence[str], count: Callable[[str
     Sentences of strangers (observations, results of the world) are not quoted: the line stands in
     the head of the prompt and in the summary.
     """
-    told = [m for m in messages if m.said.strip() and m.provenance.trust >= SUMMARY_TRUST]
+    told = [m for m in messages if m.said.strip() and not untrusted(m.provenance.trust)]
     opening = next((m for m in told if m.role == "user"), told[0] if told else None)
     # More than this is never shown, and an opening may be very long.
     first = " ".join(opening.said[:2000].split()) if opening else "results and observations"

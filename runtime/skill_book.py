@@ -13,9 +13,10 @@ from difflib import get_close_matches
 from pagemind.runtime.errors import NotFound, UserError
 from pagemind.runtime.message import TRUST, Provenance
 from pagemind.runtime.passage import Facets, Passage
-from pagemind.runtime.settings import SKILL_FAILURES, SKILL_LEAST, SKILL_TRIED, SUMMARY_TRUST
+from pagemind.runtime.settings import SKILL_FAILURES, SKILL_LEAST, SKILL_TRIED
 from pagemind.runtime.skill import Draft, Skill, SkillState, load_order, metadata_of, skill_of
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 
 JOB = "skills"  # of changes
 _IN_A_ROW = "skill_failures"  # of meta: number → failures since the last success
@@ -67,7 +68,7 @@ class SkillBook:
         with state.database.transaction():
             earlier = [each for each in self.all() if each.name == draft.name]
             for each in earlier:
-                better = tainted(trust) and each.trust > trust
+                better = untrusted(trust) and each.trust > trust
                 if each.state in ("pending", "refused") and not better:
                     self._retire(each, "another version was saved", "model")
             version = max((each.version for each in earlier), default=0) + 1
@@ -134,7 +135,7 @@ class SkillBook:
                 state.passages.set_status(
                     skill.number, "active", author=by, reason=why, seq=state.journal.last_seq
                 )
-            if by != "runtime" and tainted(skill.trust):
+            if by != "runtime" and untrusted(skill.trust):
                 # Somebody has read it, and wants it to be used.
                 state.passages.set_trust(skill.number, max(TRUST.values()), by=by)
             self._failures(skill.number, 0)
@@ -271,8 +272,3 @@ def _counts(kept: str) -> dict[str, int]:
         return {str(key): int(value) for key, value in json.loads(kept or "{}").items()}
     except (ValueError, TypeError, AttributeError):
         return {}
-
-
-def tainted(trust: int) -> bool:
-    """Whether something of strangers stood in view when it was written: a person decides then."""
-    return trust < SUMMARY_TRUST

@@ -18,8 +18,9 @@ from pagemind.runtime.message import TRUST
 from pagemind.runtime.services import Recall, SearchFilters
 from pagemind.runtime.settings import SKILL_RESULT_CHARS, SKILLS_SHOWN
 from pagemind.runtime.skill import Checked, Draft, Offered, Skill, called, load_order
-from pagemind.runtime.skill_book import SkillBook, tainted
+from pagemind.runtime.skill_book import SkillBook
 from pagemind.runtime.state.state import State
+from pagemind.runtime.step_trust import untrusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Skills:
 
     def _waits(self, draft: Draft, trust: int) -> str:
         """Why a person has to approve it; "" where nobody has to."""
-        if tainted(trust):
+        if untrusted(trust):
             return "what a tool or a document said was in view when it was written"
         if self._spec.accept == "never":
             return "a person approves every skill"

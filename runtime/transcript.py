@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pagemind.runtime.message import Message
 from pagemind.runtime.page import Page
-from pagemind.runtime.settings import SUMMARY_TRUST
+from pagemind.runtime.step_trust import untrusted
 
 
 def transcript(messages: Sequence[Message], pages: Sequence[Page]) -> list[str]:
@@ -14,7 +14,7 @@ def transcript(messages: Sequence[Message], pages: Sequence[Page]) -> list[str]:
     for message in messages:
         if message.kind in ("notice", "reading") or not message.text.strip():
             continue
-        if message.provenance.trust < SUMMARY_TRUST:
+        if untrusted(message.provenance.trust):
             page = next((p.short_id for p in pages if message.seq <= p.last_seq), "")
             hidden[page] = hidden.get(page, 0) + 1
             continue

@@ -17,11 +17,11 @@ from pagemind.runtime.settings import (
     INSIGHT_CHARS,
     JOB_REPLY_TOKENS,
     JOB_TEXT_TOKENS,
-    SUMMARY_TRUST,
 )
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.asked import asked, whole
 from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.template import load
 from pagemind.runtime.untrusted import marker
 
@@ -44,7 +44,7 @@ def digests(
     trusts = [min(each.provenance.trust for each in cluster) for cluster in clusters]
     texts = [_plainly(context, cluster) for cluster in clusters]
     made = list(zip(texts, trusts, strict=True))
-    trusted = [at for at, trust in enumerate(trusts) if trust >= SUMMARY_TRUST]
+    trusted = [at for at, trust in enumerate(trusts) if not untrusted(trust)]
     if context.model is None:
         return made
     prompt = load("compress")

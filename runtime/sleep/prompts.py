@@ -20,11 +20,11 @@ from pagemind.runtime.settings import (
     PROMPT_ANSWER_TOKENS,
     PROMPT_JUDGED,
     PROMPT_SAID_CHARS,
-    SUMMARY_TRUST,
 )
 from pagemind.runtime.sleep.job import UNANSWERABLE, SleepContext
 from pagemind.runtime.state.state import State
 from pagemind.runtime.state.turns import TurnRow
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.structured import faults_of
 from pagemind.runtime.template import load
 from pagemind.runtime.untrusted import marker
@@ -188,7 +188,7 @@ def _told(state: State, row: TurnRow) -> str:
             continue
         if message.erased:
             continue
-        if message.provenance.trust < SUMMARY_TRUST:
+        if untrusted(message.provenance.trust):
             lines.append(f"{message.role}: (not shown)")
         else:
             lines.append(f"{message.role}: {cut(message.said, PROMPT_SAID_CHARS)}")

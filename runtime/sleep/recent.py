@@ -13,9 +13,10 @@ from pagemind.runtime.importance import importance_of
 from pagemind.runtime.message import Message
 from pagemind.runtime.passage import ORDINARY, Passage
 from pagemind.runtime.scope import within
-from pagemind.runtime.settings import JOB_TEXT_TOKENS, SUMMARY_TRUST
+from pagemind.runtime.settings import JOB_TEXT_TOKENS
 from pagemind.runtime.shorten import shorten
 from pagemind.runtime.sleep.job import SleepContext
+from pagemind.runtime.step_trust import untrusted
 
 _DERIVED = ("insight", "digest")  # made by the worker itself
 
@@ -53,7 +54,7 @@ def of_messages(messages: Iterable[Message]) -> list[Memory]:
         for m in messages
         if m.role in ("user", "assistant")
         and m.kind in ("talk", "observation")
-        and m.provenance.trust >= SUMMARY_TRUST
+        and not untrusted(m.provenance.trust)
         and m.provenance.status == "active"
         and m.said.strip()
         and m.said_at is not None
@@ -79,7 +80,7 @@ def of_records(records: Iterable[Passage], scope: str, *, derived: bool = True) 
         and p.provenance.status == "active"
         and p.facets.owner == ""
         and within(p.facets.scope, scope)
-        and p.provenance.trust >= SUMMARY_TRUST
+        and not untrusted(p.provenance.trust)
         and p.created_at is not None
     ]
 

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pagemind.runtime.services import Hit
-from pagemind.runtime.settings import HITS_SHARED, SUMMARY_TRUST
+from pagemind.runtime.settings import HITS_SHARED
+from pagemind.runtime.step_trust import untrusted
 
 Source = tuple[str, str, str]
 
@@ -39,7 +40,7 @@ def fair(hits: Sequence[Hit], per_source: int) -> list[Hit]:
 
 def source_of(hit: Hit) -> Source | None:
     """What an untrusted hit comes from; None for one that is trusted."""
-    if hit.trust >= SUMMARY_TRUST:
+    if not untrusted(hit.trust):
         return None
     return hit.archive, hit.origin, hit.source
 

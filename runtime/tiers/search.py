@@ -25,9 +25,9 @@ from pagemind.runtime.settings import (
     SEARCH_WEIGHTS,
     SUCCESSION_LONGEST,
     SUCCESSION_LOOK,
-    SUMMARY_TRUST,
 )
 from pagemind.runtime.sight import EVERYTHING, Sight, visible
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.tiers.composite import Ranking, ranking_of, reorder
 from pagemind.runtime.tiers.fair import crowded, fair
 from pagemind.runtime.tiers.hydrate import Ranked, hydrate, message_for
@@ -51,7 +51,7 @@ from pagemind.runtime.time_asked import NOW, TimeAsked, time_asked
 from pagemind.runtime.when import find_spans
 
 _ALL = SearchFilters()
-_TRUSTED = tuple(origin for origin, trust in TRUST.items() if trust >= SUMMARY_TRUST)
+_TRUSTED = tuple(origin for origin, trust in TRUST.items() if not untrusted(trust))
 
 
 class Search:

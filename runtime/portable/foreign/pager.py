@@ -19,8 +19,8 @@ from pagemind.runtime.settings import (
     HOT_LINES,
     PAGE_TABLE_FRACTION,
     SUMMARY_FRACTION,
-    SUMMARY_TRUST,
 )
+from pagemind.runtime.step_trust import untrusted
 from pagemind.runtime.summarizer import deterministic
 from pagemind.runtime.usual_words import UsualWords
 from pagemind.runtime.writer import AgentWriter
@@ -112,7 +112,7 @@ class Pager:
         messages = [m for m in all_of_it if m.kind in ("talk", "observation")]
         times = [m.said_at for m in messages or all_of_it if m.said_at is not None]
         # Nothing that a file says stands in the head of the prompt, not even a word of it.
-        told = [m for m in messages if m.provenance.trust >= SUMMARY_TRUST]
+        told = [m for m in messages if not untrusted(m.provenance.trust)]
         texts = [m.text for m in told if m.role != "tool"]
         words = keywords(texts, rarity=self._usual.weight)
         trust = min((m.provenance.trust for m in messages), default=100)
